@@ -1,0 +1,192 @@
+// Package base owns what everything else stands in: the resource groups, the
+// logs and the action group that alerts notify.
+package base
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	alertsmanagement "github.com/pulumi/pulumi-azure-native-sdk/alertsmanagement/v2/v20210401"
+	components "github.com/pulumi/pulumi-azure-native-sdk/insights/v2/v20200202"
+	actions "github.com/pulumi/pulumi-azure-native-sdk/insights/v2/v20230101"
+	operationalinsights "github.com/pulumi/pulumi-azure-native-sdk/operationalinsights/v2/v20230901"
+	resources "github.com/pulumi/pulumi-azure-native-sdk/resources/v2/v20240301"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"onedoor/internal/az"
+	"onedoor/internal/ref"
+)
+
+// Type is the component's token; changing it needs an alias in New.
+const Type = "onedoor:base:Base"
+
+// component is the value of the component tag.
+const component = "base"
+
+// Args are the inputs of New.
+type Args struct {
+	Scope         az.Scope
+	WorkspaceID   string   // ARM id of an existing Log Analytics workspace; "" makes one
+	RetentionDays int      // of the workspace made here, 30 to 730
+	DailyQuotaGB  float64  // of the workspace made here; -1 for no cap
+	Alerts        []string // e-mail addresses that every alert reaches, at least one
+}
+
+func (a Args) check() error {
+	if len(a.Alerts) == 0 {
+		return errors.New("no address for alerts")
+	}
+	return nil
+}
+
+// Base holds the foundation. Fields below ResourceState are its outputs.
+type Base struct {
+	pulumi.ResourceState
+	Platform  ref.Group // everything but the batch door
+	BatchDoor ref.Group // the batch account and its endpoint, alone, so that policies can be assigned to it
+	Logs      ref.Logs
+}
+
+// New declares the foundation. Children carry name, so two can coexist.
+func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOption) (*Base, error) {
+	if err := args.check(); err != nil {
+		return nil, fmt.Errorf("base %q: %w", name, err)
+	}
+	b := &Base{}
+	if err := ctx.RegisterComponentResource(Type, name, b, opts...); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.Platform, err = b.group(ctx, name, "platform", args.Scope); err != nil {
+		return nil, err
+	}
+	if b.BatchDoor, err = b.group(ctx, name, "batch-door", args.Scope); err != nil {
+		return nil, err
+	}
+	if err := b.logs(ctx, name, args); err != nil {
+		return nil, err
+	}
+	return b, ctx.RegisterResourceOutputs(b, pulumi.Map{
+		"platformGroup":  b.Platform.Name,
+		"batchDoorGroup": b.BatchDoor.Name,
+		"workspaceId":    b.Logs.WorkspaceID,
+	})
+}
+
+// group declares one resource group. Deleting a group deletes all it holds, so
+// it is protected as the stateful resources in it are.
+func (b *Base) group(ctx *pulumi.Context, name, role string, scope az.Scope) (ref.Group, error) {
+	plain := scope.Name(az.ResourceGroup, role)
+	group, err := resources.NewResourceGroup(ctx, name+"-"+role, &resources.ResourceGroupArgs{
+		ResourceGroupName: pulumi.String(plain),
+		Location:          pulumi.String(scope.Location),
+		Tags:              scope.Tags(component),
+	}, pulumi.Parent(b), pulumi.Protect(scope.Protect()))
+	if err != nil {
+		return ref.Group{}, fmt.Errorf("base %q: group %s: %w", name, role, err)
+	}
+	return ref.Group{Plain: plain, Name: ref.After(pulumi.String(plain), group)}, nil
+}
+
+// logs declares the workspace, Application Insights over it and the action
+// group.
+func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
+	scope, in := args.Scope, pulumi.Parent(b)
+	workspaceID, err := b.workspace(ctx, name, args)
+	if err != nil {
+		return err
+	}
+
+	actionGroupName := scope.Name(az.ActionGroup)
+	addresses := slices.Sorted(slices.Values(args.Alerts))
+	receivers := actions.EmailReceiverArray{}
+	for _, address := range slices.Compact(addresses) {
+		receivers = append(receivers, actions.EmailReceiverArgs{
+			Name: pulumi.String(address), EmailAddress: pulumi.String(address), UseCommonAlertSchema: pulumi.Bool(true),
+		})
+	}
+	actionGroup, err := actions.NewActionGroup(ctx, name+"-alerts", &actions.ActionGroupArgs{
+		ActionGroupName:   pulumi.String(actionGroupName),
+		ResourceGroupName: b.Platform.Name,
+		Location:          pulumi.String("Global"),
+		GroupShortName:    pulumi.String(scope.Project), // at most 12 characters; heads each message
+		Enabled:           pulumi.Bool(true),
+		EmailReceivers:    receivers,
+		Tags:              scope.Tags(component),
+	}, in)
+	if err != nil {
+		return fmt.Errorf("base %q: action group: %w", name, err)
+	}
+	actionGroupID := scope.ResourceID(b.Platform.Plain, "Microsoft.Insights/actionGroups", actionGroupName)
+
+	insightsName := scope.Name(az.ApplicationInsights)
+	insights, err := components.NewComponent(ctx, name+"-insights", &components.ComponentArgs{
+		ResourceName:        pulumi.String(insightsName),
+		ResourceGroupName:   b.Platform.Name,
+		Location:            pulumi.String(scope.Location),
+		Kind:                pulumi.String("web"),
+		ApplicationType:     pulumi.String("web"),
+		DisableLocalAuth:    pulumi.Bool(true), // Entra tokens only
+		WorkspaceResourceId: workspaceID,
+		Tags:                scope.Tags(component),
+	}, in)
+	if err != nil {
+		return fmt.Errorf("base %q: application insights: %w", name, err)
+	}
+	b.Logs = ref.Logs{
+		WorkspaceID:   workspaceID,
+		ComponentID:   ref.After(pulumi.String(scope.ResourceID(b.Platform.Plain, "Microsoft.Insights/components", insightsName)), insights),
+		ActionGroupID: ref.After(pulumi.String(actionGroupID), actionGroup),
+	}
+	return b.anomalies(ctx, name, scope, insightsName)
+}
+
+// workspace is the id of the Log Analytics workspace, made here unless one
+// exists.
+func (b *Base) workspace(ctx *pulumi.Context, name string, args Args) (pulumi.StringOutput, error) {
+	if args.WorkspaceID != "" {
+		return pulumi.String(args.WorkspaceID).ToStringOutput(), nil
+	}
+	scope := args.Scope
+	plain := scope.Name(az.LogAnalytics)
+	workspace, err := operationalinsights.NewWorkspace(ctx, name+"-logs", &operationalinsights.WorkspaceArgs{
+		WorkspaceName:     pulumi.String(plain),
+		ResourceGroupName: b.Platform.Name,
+		Location:          pulumi.String(scope.Location),
+		Sku:               operationalinsights.WorkspaceSkuArgs{Name: pulumi.String("PerGB2018")},
+		RetentionInDays:   pulumi.Int(args.RetentionDays),
+		WorkspaceCapping:  operationalinsights.WorkspaceCappingArgs{DailyQuotaGb: pulumi.Float64(args.DailyQuotaGB)},
+		Features:          operationalinsights.WorkspaceFeaturesArgs{DisableLocalAuth: pulumi.Bool(true)}, // Entra tokens only
+		Tags:              scope.Tags(component),
+	}, pulumi.Parent(b), pulumi.Protect(scope.Protect()))
+	if err != nil {
+		return pulumi.StringOutput{}, fmt.Errorf("base %q: workspace: %w", name, err)
+	}
+	id := scope.ResourceID(b.Platform.Plain, "Microsoft.OperationalInsights/workspaces", plain)
+	return ref.After(pulumi.String(id), workspace), nil
+}
+
+// anomalies owns the rule that Azure would otherwise add to Application
+// Insights by itself, under this very name, together with an action group of
+// its own: a resource that no program knows keeps its group from being deleted.
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/18026
+func (b *Base) anomalies(ctx *pulumi.Context, name string, scope az.Scope, insightsName string) error {
+	_, err := alertsmanagement.NewSmartDetectorAlertRule(ctx, name+"-anomalies", &alertsmanagement.SmartDetectorAlertRuleArgs{
+		AlertRuleName:     pulumi.String("Failure Anomalies - " + insightsName),
+		ResourceGroupName: b.Platform.Name,
+		Location:          pulumi.String("global"),
+		Description:       pulumi.String("an unusual rise in the rate of failed requests or dependency calls"),
+		State:             pulumi.String("Enabled"),
+		Severity:          pulumi.String("Sev3"),
+		Frequency:         pulumi.String("PT1M"),
+		Detector:          alertsmanagement.DetectorArgs{Id: pulumi.String("FailureAnomaliesDetector")},
+		Scope:             pulumi.StringArray{b.Logs.ComponentID},
+		ActionGroups:      alertsmanagement.ActionGroupsInformationArgs{GroupIds: pulumi.StringArray{b.Logs.ActionGroupID}},
+		Tags:              scope.Tags(component),
+	}, pulumi.Parent(b))
+	if err != nil {
+		return fmt.Errorf("base %q: anomalies: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package base_test
+
+import (
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"onedoor/components/base"
+	"onedoor/internal/az"
+	"onedoor/internal/fake"
+)
+
+func args() base.Args {
+	return base.Args{
+		Scope: az.Scope{
+			Project: "onedoor", Stack: "test", Environment: az.Dev, SubscriptionID: "11111111-2222-3333-4444-555555555555",
+			Location: "swedencentral", Generation: 1, Owner: "o", CostCentre: "c",
+		},
+		RetentionDays: 30, DailyQuotaGB: 5, Alerts: []string{"b@example.com", "a@example.com", "b@example.com"},
+	}
+}
+
+func program(a base.Args) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		_, err := base.New(ctx, "base", a)
+		return err
+	}
+}
+
+const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-onedoor-test-platform"
+
+func TestBaseDeclaresItsParts(t *testing.T) {
+	t.Parallel()
+	for _, mode := range fake.Modes {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			plan := fake.Run(t, mode, program(args()))
+			assert.Equal(t, []string{"base", "base-alerts", "base-anomalies", "base-batch-door", "base-insights", "base-logs", "base-platform"}, plan.Names(""))
+			for _, r := range plan.Resources {
+				if r.Custom {
+					assert.Equal(t, "base", r.Parent, r.Name)
+					assert.Contains(t, r.Input("tags"), az.TagOwner, r.Name)
+					assert.False(t, r.Protect, r.Name)
+				}
+			}
+			logs := plan.Get(t, "base-logs")
+			assert.Equal(t, map[string]any{"dailyQuotaGb": 5.0}, logs.Input("workspaceCapping"))
+			assert.Equal(t, map[string]any{"disableLocalAuth": true}, logs.Input("features"))
+			insights := plan.Get(t, "base-insights")
+			assert.Equal(t, true, insights.Input("disableLocalAuth"))
+			assert.Equal(t, group+"/providers/Microsoft.OperationalInsights/workspaces/log-onedoor-test", insights.Input("workspaceResourceId"), "known before it exists")
+			assert.Contains(t, insights.DependsOn, "base-logs")
+		})
+	}
+}
+
+// Azure adds this rule by itself unless it is there: the names must be equal.
+func TestAnomalyRuleTakesThePlaceOfAzuresOwn(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Preview, program(args()))
+	rule := plan.Get(t, "base-anomalies")
+	assert.Equal(t, "Failure Anomalies - "+plan.Get(t, "base-insights").Input("resourceName").(string), rule.Input("alertRuleName"))
+	assert.Equal(t, []any{group + "/providers/Microsoft.Insights/components/appi-onedoor-test"}, rule.Input("scope"))
+	assert.Subset(t, rule.DependsOn, []string{"base-insights", "base-alerts"})
+}
+
+func TestAlertsReachEachAddressOnce(t *testing.T) {
+	t.Parallel()
+	receivers := fake.Run(t, fake.Preview, program(args())).Get(t, "base-alerts").Input("emailReceivers").([]any)
+	var got []any
+	for _, r := range receivers {
+		got = append(got, r.(map[string]any)["emailAddress"])
+	}
+	assert.Equal(t, []any{"a@example.com", "b@example.com"}, got)
+}
+
+func TestExistingWorkspaceIsUsed(t *testing.T) {
+	t.Parallel()
+	a := args()
+	a.WorkspaceID = "/subscriptions/x/resourceGroups/rg-shared/providers/Microsoft.OperationalInsights/workspaces/shared"
+	plan := fake.Run(t, fake.Update, program(a))
+	assert.Empty(t, plan.Names("Workspace"))
+	assert.Equal(t, a.WorkspaceID, plan.Get(t, "base-insights").Input("workspaceResourceId"))
+}
+
+func TestProdProtectsWhatHoldsData(t *testing.T) {
+	t.Parallel()
+	a := args()
+	a.Scope.Environment = az.Prod
+	var protected []string
+	for _, r := range fake.Run(t, fake.Update, program(a)).Resources {
+		if r.Protect {
+			protected = append(protected, r.Name)
+		}
+	}
+	assert.Equal(t, []string{"base-batch-door", "base-logs", "base-platform"}, protected)
+}
+
+func TestAlertsThatNobodyHearsAreRefused(t *testing.T) {
+	t.Parallel()
+	a := args()
+	a.Alerts = nil
+	_, err := fake.Try(fake.Preview, program(a))
+	require.ErrorContains(t, err, `base "base": no address for alerts`)
+}

@@ -1,0 +1,131 @@
+// Package flows is the one table of who may talk to whom. Network security
+// groups are generated from it; what it does not list is denied.
+package flows
+
+import (
+	"onedoor/internal/az"
+	"onedoor/internal/az/netplan"
+)
+
+// Flow is one row: who opens connections to what, and why.
+type Flow struct {
+	Number int // stable: it decides the priority of the rule; never reused
+	From   Place
+	To     Place
+	Ports  Ports
+	Why    string
+	Source string          // link that says so
+	When   func(Site) bool // nil: always
+}
+
+// Ports are what a flow may use.
+type Ports struct {
+	Protocol Protocol
+	Numbers  []string // single ports or ranges, as in "443" or "1024-65535"; "*" for any
+}
+
+// Protocol is a transport protocol as network security groups spell it.
+type Protocol string
+
+// The protocols.
+const (
+	TCP Protocol = "Tcp"
+	UDP Protocol = "Udp"
+	Any Protocol = "*"
+)
+
+// Site is what decides which rows hold.
+type Site struct {
+	Environment az.Environment
+	Location    string
+	Plan        netplan.Plan
+}
+
+func tcp(ports ...string) Ports { return Ports{TCP, ports} }
+func udp(ports ...string) Ports { return Ports{UDP, ports} }
+
+var (
+	https    = tcp("443")
+	amqp     = tcp("443", "5671") // 443 carries AMQP over WebSockets and management
+	anything = Ports{Any, []string{"*"}}
+)
+
+// Sources of the rows.
+const (
+	aksEgress      = "https://learn.microsoft.com/azure/aks/outbound-rules-control-egress"
+	aksOverlay     = "https://learn.microsoft.com/azure/aks/concepts-network-azure-cni-overlay"
+	apimNetwork    = "https://learn.microsoft.com/azure/api-management/virtual-network-reference"
+	busPorts       = "https://learn.microsoft.com/azure/service-bus-messaging/service-bus-faq"
+	kedaServiceBus = "https://keda.sh/docs/latest/scalers/azure-service-bus/"
+	loadBalancer   = "https://learn.microsoft.com/azure/load-balancer/load-balancer-custom-probe-overview"
+	privateLink    = "https://learn.microsoft.com/azure/private-link/private-endpoint-overview"
+	oneDoor        = "docs: every model call goes through one metered door"
+)
+
+func dev(s Site) bool      { return s.Environment == az.Dev }
+func external(s Site) bool { return !s.Plan.Gateway.Internal }
+func classic(s Site) bool  { return s.Plan.Gateway.Mode == netplan.Classic }
+func inside(s Site) bool   { return s.Plan.Gateway.Mode != netplan.Endpoint } // its own subnet takes calls
+
+func classicExternal(s Site) bool { return classic(s) && external(s) }
+func insideInternal(s Site) bool  { return inside(s) && !external(s) }
+
+// Table lists every flow. Rows differ between environments only where they
+// carry a When.
+var Table = []Flow{
+	// The asynchronous door.
+	{1, systemNodes, bus, https, "KEDA reads queue lengths over the management endpoint", kedaServiceBus, nil},
+	{2, workerNodes, bus, amqp, "workers receive messages", busPorts, nil},
+	{3, workerNodes, blob, https, "workers read payloads and write results", privateLink, nil},
+	{4, workerNodes, gateway, https, "workers call models through the gateway", oneDoor, insideInternal},
+	{5, workerNodes, internet, https, "an external gateway answers on its public address only", apimNetwork, external},
+	{6, batchNodes, batchAccount, https, "the control plane submits batch jobs; nobody else does", oneDoor, nil},
+	{7, batchNodes, bus, amqp, "the control plane sends work; nobody else does", busPorts, nil},
+	{8, batchNodes, blob, https, "the control plane stores payloads and batch files", privateLink, nil},
+	{9, batchNodes, table, https, "the control plane keeps its ledger", privateLink, nil},
+
+	// Every node.
+	{10, anyNode, registry, https, "nodes pull images", privateLink, nil},
+	{11, anyNode, vault, https, "pods mount secrets and certificates", privateLink, nil},
+	{12, gpuNodes, blob, https, "serving loads model weights", privateLink, nil},
+	{13, nodesAndPods, nodesAndPods, anything, "kubelet, DNS, konnectivity and pod to pod; with overlay the rules see pod addresses too", aksOverlay, nil},
+	{14, azureLoadBalancer, anyNode, anything, "health probes of the internal load balancers", loadBalancer, nil},
+	{15, anyNode, tag("AzureCloud.{location}"), tcp("443", "9000"), "the managed control plane, while it is not private", aksEgress, dev},
+	{16, anyNode, tag("MicrosoftContainerRegistry"), https, "AKS system images", aksEgress, nil},
+	{17, anyNode, tag("AzureFrontDoor.FirstParty"), https, "the content network of the AKS system images", aksEgress, nil},
+	{18, anyNode, tag("AzureActiveDirectory"), https, "tokens", aksEgress, nil},
+	{19, anyNode, tag("AzureResourceManager"), https, "the cloud provider's calls", aksEgress, nil},
+	{20, anyNode, tag("AzureMonitor"), https, "metrics and logs", aksEgress, nil},
+	{21, anyNode, internet, udp("123"), "time", aksEgress, nil},
+	{22, anyNode, internet, https, "node image and operating system packages", aksEgress, dev},
+	{23, anyNode, tag("AzureContainerRegistry.{location}"), https, "a registry without a private endpoint", aksEgress, dev},
+	{24, workerNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, dev},
+	{25, batchNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, dev},
+	{26, systemNodes, tag("ServiceBus.{location}"), https, "a Standard namespace has no private endpoint", busPorts, dev},
+
+	// The synchronous door.
+	{30, gateway, models, https, "the gateway calls the synchronous model accounts; nobody else does", oneDoor, nil},
+	{31, gateway, doors, https, "the gateway calls models served in the cluster", oneDoor, nil},
+	{32, peers, gateway, https, "callers in peered networks", oneDoor, insideInternal},
+	{33, internet, gateway, https, "callers on the internet", apimNetwork, classicExternal},
+	{34, tag("ApiManagement"), gateway, tcp("3443"), "Azure manages the injected gateway", apimNetwork, classic},
+	{35, azureLoadBalancer, gateway, tcp("6390"), "health probe of the injected gateway", apimNetwork, classic},
+	{36, gateway, tag("Storage"), https, "the gateway's own storage", apimNetwork, inside},
+	{37, gateway, tag("Sql"), tcp("1433"), "the gateway's own database", apimNetwork, classic},
+	{38, gateway, tag("AzureKeyVault"), https, "named values and certificates", apimNetwork, inside},
+	{39, gateway, tag("AzureMonitor"), tcp("443", "1886"), "the gateway's telemetry", apimNetwork, inside},
+	{40, gateway, tag("AzureActiveDirectory"), https, "tokens, and the keys to check callers' tokens", apimNetwork, inside},
+
+	// Doors inside the network.
+	{50, peers, doors, https, "callers of the control plane in peered networks", oneDoor, nil},
+	{51, workerNodes, doors, https, "workers report to the control plane", oneDoor, nil},
+
+	// Deployments from inside the network.
+	{60, runner, systemNodes, https, "the private API server", aksEgress, nil},
+	{61, runner, registry, https, "images and charts are imported", privateLink, nil},
+	{62, runner, vault, https, "secrets and certificates are written", privateLink, nil},
+	{63, runner, doors, https, "live checks of the doors", oneDoor, nil},
+	{64, runner, tag("AzureResourceManager"), https, "deployments", aksEgress, nil},
+	{65, runner, tag("AzureActiveDirectory"), https, "tokens", aksEgress, nil},
+	{66, runner, internet, https, "the packages of a deployment", oneDoor, nil},
+}

@@ -1,0 +1,122 @@
+// Package stacks reads a stack's configuration and composes the platform from
+// components. Only this package reads configuration.
+package stacks
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"onedoor/internal/az"
+	"onedoor/internal/az/flows"
+	"onedoor/internal/az/netplan"
+)
+
+// namespace is where the configuration's root keys live: the project's name.
+const namespace = "onedoor"
+
+// Config is the whole configuration of one stack: one root key per field.
+type Config struct {
+	Base    Base
+	Logs    Logs
+	Network Network
+	Gateway Gateway
+	Cluster Cluster
+
+	stack string
+	plan  netplan.Plan // follows from Network, Gateway and Cluster
+}
+
+// roots are the root keys with the struct that each is read into.
+func (c *Config) roots() map[string]any {
+	return map[string]any{"base": &c.Base, "logs": &c.Logs, "network": &c.Network, "gateway": &c.Gateway, "cluster": &c.Cluster}
+}
+
+// Load reads the configuration of the stack that ctx runs. All problems are
+// reported at once, as a *ConfigError.
+func Load(ctx *pulumi.Context) (*Config, error) {
+	values := map[string]string{}
+	for root := range new(Config).roots() {
+		if text, ok := ctx.GetConfig(namespace + ":" + root); ok {
+			values[root] = text
+		}
+	}
+	// The SDK cannot list keys. The official CLI hands all of them to the
+	// program in the environment, which shows those that nothing reads.
+	var all map[string]string
+	if text := os.Getenv(pulumi.EnvConfig); text != "" && json.Unmarshal([]byte(text), &all) == nil {
+		for key, text := range all {
+			if root, ours := strings.CutPrefix(key, namespace+":"); ours {
+				values[root] = text
+			}
+		}
+	}
+	return Parse(ctx.Stack(), values)
+}
+
+// Parse reads the configuration of stack from the JSON text of each root key
+// (without its namespace). All problems are reported at once, as a
+// *ConfigError.
+func Parse(stack string, values map[string]string) (*Config, error) {
+	c := defaults()
+	c.stack = stack
+	report := &problems{stack: stack}
+	roots := c.roots()
+	for _, root := range sortedKeys(values) {
+		if out, known := roots[root]; known {
+			decode(root, values[root], out, report)
+		} else {
+			report.unknown(root, sortedKeys(roots))
+		}
+	}
+	if len(report.list) == 0 { // limits of what could not be read would only confuse
+		c.check(report)
+	}
+	if err := report.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// defaults is the configuration before anything is read.
+func defaults() *Config {
+	return &Config{Base: defaultBase, Logs: defaultLogs(), Network: defaultNetwork, Gateway: defaultGateway, Cluster: defaultCluster}
+}
+
+// check validates every key, then what keys say together.
+func (c *Config) check(report *problems) {
+	c.Base.check(report)
+	c.Logs.check(report)
+	c.Network.check(report)
+	c.checkExisting(report)
+	c.Gateway.check(report)
+	c.Cluster.check(report)
+	if len(report.list) == 0 { // what is wrong by itself would be wrong here again
+		c.planNetwork(report)
+	}
+}
+
+// Scope is what all resources of the stack have in common.
+func (c *Config) Scope() az.Scope {
+	return az.Scope{
+		Project: namespace, Stack: c.stack, Environment: c.Base.Environment, SubscriptionID: c.Base.SubscriptionID,
+		Location: c.Base.Location, Generation: c.Base.Generation, Owner: c.Base.Owner, CostCentre: c.Base.CostCentre,
+	}
+}
+
+// site is what decides the network rules.
+func (c *Config) site() flows.Site {
+	return flows.Site{Environment: c.Base.Environment, Location: c.Base.Location, Plan: c.plan}
+}
+
+// oneOf writes the legal values of an enumeration.
+func oneOf[T ~string](values ...T) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	return fmt.Sprintf("one of %s", strings.Join(words, ", "))
+}

@@ -1,0 +1,168 @@
+package stacks
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+)
+
+// values are the root keys of a stack file of the project as the engine hands
+// them over: JSON text.
+func values(t *testing.T, stack string) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile("../Pulumi." + stack + ".yaml")
+	require.NoError(t, err)
+	var file struct{ Config map[string]any }
+	require.NoError(t, yaml.Unmarshal(raw, &file))
+	out := map[string]string{}
+	for key, value := range file.Config {
+		if root, ours := strings.CutPrefix(key, "onedoor:"); ours {
+			text, err := json.Marshal(value)
+			require.NoError(t, err)
+			out[root] = string(text)
+		}
+	}
+	return out
+}
+
+// set changes one key of values, given as a path below its root; nil removes
+// it.
+func set(t *testing.T, values map[string]string, path string, value any) {
+	t.Helper()
+	root, rest, _ := strings.Cut(path, ".")
+	var tree map[string]any
+	if text, ok := values[root]; ok {
+		require.NoError(t, json.Unmarshal([]byte(text), &tree))
+	} else {
+		tree = map[string]any{}
+	}
+	at := tree
+	keys := strings.Split(rest, ".")
+	for _, key := range keys[:len(keys)-1] {
+		next, ok := at[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[key] = next
+		}
+		at = next
+	}
+	if value == nil {
+		delete(at, keys[len(keys)-1])
+	} else {
+		at[keys[len(keys)-1]] = value
+	}
+	text, err := json.Marshal(tree)
+	require.NoError(t, err)
+	values[root] = string(text)
+}
+
+func TestProjectStacksAreValid(t *testing.T) {
+	t.Parallel()
+	for _, stack := range []string{"dev", "prod"} {
+		cfg, err := Parse(stack, values(t, stack))
+		require.NoError(t, err)
+		assert.Equal(t, stack, string(cfg.Base.Environment))
+		assert.Equal(t, 1, cfg.Base.Generation, "what is not set has its default")
+	}
+}
+
+// Each case breaks one thing of the dev stack.
+func TestWrongValuesSayWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	const vnet = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/v"
+	for name, c := range map[string]struct {
+		path  string
+		value any
+		want  string
+	}{
+		"SubscriptionIsNoGUID":   {"base.subscriptionId", "prod", `onedoor:base.subscriptionId: got "prod", want the GUID of the subscription to deploy to`},
+		"SubscriptionMissing":    {"base.subscriptionId", nil, `onedoor:base.subscriptionId: got "", want the GUID`},
+		"LocationIsADisplayName": {"base.location", "Sweden Central", `onedoor:base.location: got "Sweden Central", want a region's short name`},
+		"EnvironmentUnknown":     {"base.environment", "test", `onedoor:base.environment: got "test", want one of dev, prod`},
+		"GenerationTooLow":       {"base.generation", 0, `onedoor:base.generation: got 0, want 1 to 99`},
+		"GenerationIsAText":      {"base.generation", "2", `onedoor:base.generation: got "2", want a whole number`},
+		"GenerationIsAFraction":  {"base.generation", 1.5, `onedoor:base.generation: got 1.5, want a whole number`},
+		"OwnerMissing":           {"base.owner", nil, `onedoor:base.owner: got "", want 1 to 256 characters`},
+		"RetentionTooShort":      {"logs.retentionDays", 29, `onedoor:logs.retentionDays: got 29, want 30 to 730 days`},
+		"RetentionTooLong":       {"logs.retentionDays", 731, `onedoor:logs.retentionDays: got 731, want 30 to 730 days`},
+		"QuotaZero":              {"logs.dailyQuotaGb", 0, `onedoor:logs.dailyQuotaGb: got 0, want -1 for no cap, or at least 0.023 GB`},
+		"NobodyHearsAlerts":      {"logs.alerts", []string{}, `onedoor:logs.alerts: got 0, want 1 to 1000 e-mail addresses`},
+		"AlertsAreNoAddress":     {"logs.alerts", []string{"on call"}, `onedoor:logs.alerts: got "on call", want a plain e-mail address`},
+		"AlertsAreNoList":        {"logs.alerts", "a@example.com", `onedoor:logs.alerts: got "a@example.com", want a list`},
+		"WorkspaceIsAnotherType": {"logs.workspaceId", vnet, `want the id of a resource of type Microsoft.OperationalInsights/workspaces`},
+		"SpaceMissing":           {"network.addressSpace", nil, `onedoor:network.addressSpace: want an IPv4 range such as 10.40.0.0/20`},
+		"SpaceIsNoRange":         {"network.addressSpace", "10.40.0.0", `onedoor:network.addressSpace: got "10.40.0.0", want an IPv4 range such as 10.40.0.0/20`},
+		"SpaceTooSmall":          {"network.addressSpace", "10.40.0.0/24", `onedoor:network.addressSpace: got 10.40.0.0/24, want a /20 or larger`},
+		"PodsOverlapServices":    {"cluster.serviceCidr", "10.244.0.0/24", `onedoor:cluster.serviceCidr: got 10.244.0.0/24, want a range that does not overlap the pod range 10.244.0.0/16`},
+		"ExistingIsAnotherType":  {"network.existing.vnetId", vnet + "/subnets/s", `want the id of a resource of type Microsoft.Network/virtualNetworks`},
+		"ExistingElsewhere":      {"network.existing.vnetId", strings.Replace(vnet, "11111111", "99999999", 1), `onedoor:network.existing.vnetId: got "99999999-2222-3333-4444-555555555555", want a network in the stack's own subscription`},
+		"PeerWithoutId":          {"network.peers.hub.addressSpace", []string{"10.0.0.0/16"}, `onedoor:network.peers.hub.vnetId: got "", want the id`},
+		"PeerWithoutRanges":      {"network.peers.hub.vnetId", vnet, `onedoor:network.peers.hub.addressSpace: want every range of the peer`},
+		"PeerOverlaps":           {"network.peers", map[string]any{"hub": map[string]any{"vnetId": vnet, "addressSpace": []string{"10.40.0.0/16"}}}, `onedoor:network.peers.hub.addressSpace: got 10.40.0.0/16, want a range that does not overlap`},
+		"DNSModeUnknown":         {"network.dns.mode", "auto", `onedoor:network.dns.mode: got "auto", want one of create, existing, policy`},
+		"ZonesExistNowhere":      {"network.dns.mode", "existing", `onedoor:network.dns.resourceGroupId: got "", want the id of a resource group`},
+		"ZonesGroupNotRead":      {"network.dns.resourceGroupId", "/subscriptions/x", `want nothing: with network.dns.mode create it is not read`},
+		"SubnetOverrideOfNone":   {"network.subnets", map[string]any{"worker": "10.40.12.0/23"}, `onedoor:network.subnets.worker: got 10.40.12.0/23, want the role of a subnet`},
+		"GatewayModeUnknown":     {"gateway.mode", "v2", `onedoor:gateway.mode: got "v2", want one of classic, endpoint, injected`},
+		"OnlyClassicIsExternal":  {"gateway.mode", "injected", `onedoor:gateway.exposure: got "external", want internal: only mode classic`},
+		"PoolTooLarge":           {"cluster.pools.worker.maxNodes", 1001, `onedoor:cluster.pools.worker.maxNodes: got 1001, want 1 to 1000 nodes`},
+		"PoolTooLargeForPods":    {"cluster.pools.worker.maxNodes", 250, `onedoor:cluster.podCidr: got 10.244.0.0/16, want room for 343 nodes`},
+		"PoolTooLargeForSubnet":  {"cluster.pools.gpu.a100.maxNodes", 100, `onedoor:network.subnets.gpu-nodes-a100: got 10.40.4.0/25, want at least 133 usable addresses (100 nodes + 33 that an upgrade adds)`},
+		"KindIsNoPoolName":       {"cluster.pools.gpu.A-100", map[string]any{"slot": 1, "maxNodes": 1}, `onedoor:cluster.pools.gpu.A-100: want a kind of lower-case letters`},
+		"SlotTaken":              {"cluster.pools.gpu.h100", map[string]any{"slot": 0, "maxNodes": 1}, `onedoor:cluster.pools.gpu.h100: got slot 0, want a slot of its own`},
+		"KeyUnknown":             {"network.addresSpace", "10.0.0.0/8", "onedoor:network.addresSpace: unknown key, nearest is onedoor:network.addressSpace"},
+		"KeyUnknownInMap":        {"cluster.pools.gpu.a100.maxNode", 3, "onedoor:cluster.pools.gpu.a100.maxNode: unknown key"},
+		"RootIsNoMap":            {"netwrok.addressSpace", "10.40.0.0/20", "onedoor:netwrok: unknown key, nearest is onedoor:network"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := values(t, "dev")
+			set(t, v, c.path, c.value)
+			_, err := Parse("dev", v)
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), c.want)
+			var config *ConfigError
+			require.ErrorAs(t, err, &config)
+			assert.Len(t, config.Problems, 1, err.Error())
+		})
+	}
+}
+
+func TestAllProblemsAreReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	v := values(t, "dev")
+	set(t, v, "base.generation", 100)
+	set(t, v, "logs.retentionDays", 7)
+	set(t, v, "gateway.mode", "none")
+	_, err := Parse("dev", v)
+	require.Error(t, err)
+	assert.Equal(t, `stack config of "dev" is wrong in 3 places:
+  onedoor:base.generation: got 100, want 1 to 99: it becomes part of every name from 2 on
+    fix: pulumi config set --stack dev --path 'onedoor:base.generation' 1
+  onedoor:gateway.mode: got "none", want one of classic, endpoint, injected
+    fix: pulumi config set --stack dev --path 'onedoor:gateway.mode' classic
+  onedoor:logs.retentionDays: got 7, want 30 to 730 days, the limits of the PerGB2018 tier
+    fix: pulumi config set --stack dev --path 'onedoor:logs.retentionDays' 30`, err.Error())
+}
+
+// The fix of an unknown key is to remove it.
+func TestUnknownKeysComeWithTheirRemedy(t *testing.T) {
+	t.Parallel()
+	v := values(t, "dev")
+	set(t, v, "logs.retention", 30)
+	_, err := Parse("dev", v)
+	require.ErrorContains(t, err, "fix: pulumi config rm --stack dev --path 'onedoor:logs.retention'")
+}
+
+func TestAScalarRootIsRefused(t *testing.T) {
+	t.Parallel()
+	v := values(t, "dev")
+	v["gateway"] = "classic"
+	_, err := Parse("dev", v)
+	require.ErrorContains(t, err, `onedoor:gateway: got "classic", want a map of keys: mode, exposure`)
+}

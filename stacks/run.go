@@ -1,0 +1,32 @@
+package stacks
+
+import (
+	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Run composes one stack: each component needs only what stands above it.
+func Run(ctx *pulumi.Context) error {
+	cfg, err := Load(ctx)
+	if err != nil {
+		return err
+	}
+	// One provider with one pinned version, inherited by every child. The stack
+	// files disable default providers, so a resource that lost its parent fails
+	// by name instead of going to whatever subscription the login has.
+	azure, err := azurenative.NewProvider(ctx, "azure", &azurenative.ProviderArgs{
+		SubscriptionId: pulumi.String(cfg.Base.SubscriptionID),
+	})
+	if err != nil {
+		return err
+	}
+	p, err := newPlatform(ctx, cfg, pulumi.Provider(azure))
+	if err != nil {
+		return err
+	}
+	ctx.Export("platformGroup", p.base.Platform.Name)
+	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)
+	ctx.Export("workspaceId", p.base.Logs.WorkspaceID)
+	ctx.Export("vnetId", p.network.VNetID)
+	return nil
+}
