@@ -1,0 +1,92 @@
+// Package embedded runs the project against the simulated Azure: the real
+// Pulumi engine, this program inline, and the simulator as every provider.
+// Nothing outside the machine is read or touched.
+package embedded
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"onedoor/internal/engine"
+	"onedoor/sim"
+	"onedoor/stacks"
+)
+
+// Session is one stack of the project over its own simulated cloud.
+type Session struct {
+	Dir       string    // project directory, holds Pulumi.yaml
+	StackFile string    // the stack's configuration
+	Stack     string    // the stack's name
+	Home      string    // where state and caches of the project live, usually Dir/.onedoor
+	Progress  io.Writer // a person's view; nil means silence
+}
+
+// Check reads the stack's configuration and reports everything that is wrong
+// with it, before an engine is started. The error is a *stacks.ConfigError
+// where the configuration is to blame.
+func (s *Session) Check() error {
+	_, err := stacks.ParseFile(s.Stack, s.StackFile)
+	return err
+}
+
+// Preview plans an update and changes nothing.
+func (s *Session) Preview(ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, (*engine.Run).Preview)
+}
+
+// Up previews, stops if the preview is refused, and then makes what the
+// program declares.
+func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+		if result, err := run.Preview(ctx); err != nil {
+			return result, err
+		}
+		return run.Up(ctx)
+	})
+}
+
+// Refresh reads every resource back from the simulated cloud into the state.
+func (s *Session) Refresh(ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, (*engine.Run).Refresh)
+}
+
+// Destroy deletes every resource of the stack. Protected ones make it refuse
+// unless ignoreProtect is set.
+func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Result, error) {
+	return s.do(ctx, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+		return run.Destroy(ctx, engine.DestroyOptions{IgnoreProtect: ignoreProtect})
+	})
+}
+
+// do opens the cloud, attaches it to an engine and runs one operation.
+func (s *Session) do(ctx context.Context, operation func(*engine.Run, context.Context) (*engine.Result, error)) (result *engine.Result, err error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	cli, err := engine.Find(ctx, engine.Options{Progress: s.Progress})
+	if err != nil {
+		return nil, err
+	}
+	recorder, err := engine.LinkRecorder(s.Home)
+	if err != nil {
+		return nil, err
+	}
+	cloud, err := sim.Open(s.cloudFile())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cloud.Close()) }()
+	run := &engine.Run{
+		CLI: cli, Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home,
+		Program: stacks.Run, Recorder: recorder, Progress: s.Progress,
+	}
+	for pkg, server := range cloud.Providers() {
+		run.Providers = append(run.Providers, engine.Provider{Package: pkg, Server: server})
+	}
+	return operation(run, ctx)
+}
+
+// cloudFile is where the stack's simulated cloud is kept.
+func (s *Session) cloudFile() string { return filepath.Join(s.Home, "azure", s.Stack+".json") }

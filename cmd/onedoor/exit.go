@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"onedoor/internal/engine"
+	"onedoor/stacks"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitUser     = 1 // the user's mistake, or a refusal
+	exitInternal = 2 // ours
+)
+
+// usageError is a mistake in the words of the command.
+type usageError struct{ error }
+
+// report writes err for a person and returns the exit code that it means.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(w, "\n%v\n", err)
+	code := codeOf(err)
+	if code == exitInternal {
+		fmt.Fprintln(w, "\nThis looks like a fault of OneDoor or of this machine, not of your configuration.")
+	}
+	return code
+}
+
+// codeOf is the exit code that err means.
+func codeOf(err error) int {
+	var (
+		usage   usageError
+		config  *stacks.ConfigError
+		failure *engine.Failure
+		locked  *engine.Locked
+	)
+	switch {
+	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &locked):
+		return exitUser
+	case errors.As(err, &failure) && !failure.Internal():
+		return exitUser
+	default:
+		return exitInternal
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"onedoor/cmd/embedded"
+	"onedoor/internal/engine"
+)
+
+// simulated heads and ends every screen of the embedded mode.
+const simulated = "SIMULATED: no Azure is contacted, nothing in Azure is touched."
+
+// flags are what every operation takes.
+type flags struct {
+	stack string
+	out   string
+	json  bool
+}
+
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "onedoor",
+		Short:         "Preview and exercise the platform against a simulated Azure",
+		Long:          "onedoor runs this project with the real Pulumi engine against a simulated Azure.\nIt needs no account, no login, no network and no installed Pulumi.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(
+		operation("preview", "Show what an update would do", stdout, stderr, nil, (*embedded.Session).Preview),
+		operation("up", "Preview, then make what the program declares", stdout, stderr, nil, (*embedded.Session).Up),
+		operation("refresh", "Read every resource back into the state", stdout, stderr, nil, (*embedded.Session).Refresh),
+		destroy(stdout, stderr),
+	)
+	return root
+}
+
+func destroy(stdout, stderr io.Writer) *cobra.Command {
+	ignoreProtect := false
+	return operation("destroy", "Delete every resource of the stack", stdout, stderr,
+		func(c *cobra.Command) {
+			c.Flags().BoolVar(&ignoreProtect, "ignore-protect", false, "delete protected resources too")
+		},
+		func(s *embedded.Session, ctx context.Context) (*engine.Result, error) {
+			return s.Destroy(ctx, ignoreProtect)
+		})
+}
+
+// operation is one command that runs the engine. more adds flags of its own.
+func operation(name, short string, stdout, stderr io.Writer, more func(*cobra.Command), do func(*embedded.Session, context.Context) (*engine.Result, error)) *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:     name,
+		Short:   short,
+		Example: fmt.Sprintf("  onedoor %s\n  onedoor %s --stack prod\n  onedoor %s --stack path/to/stack.yaml --json", name, name, name),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("onedoor %s takes no arguments, got %q; name the stack with --stack", name, args)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			here, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			s, err := findStack(here, f.stack)
+			if err != nil {
+				return err
+			}
+			out := f.out
+			if out == "" {
+				out = filepath.Join(s.dir, "out")
+			}
+			fmt.Fprintf(stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
+			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: stderr}
+			result, err := do(session, c.Context())
+			if result == nil {
+				return err
+			}
+			doc := documentOf(result, err == nil)
+			if err == nil {
+				if doc.File, err = embedded.Write(result, filepath.Join(out, s.name)); err != nil {
+					return err
+				}
+			}
+			if f.json {
+				return orElse(err, doc.printJSON(stdout))
+			}
+			doc.print(stdout)
+			return err
+		},
+	}
+	c.Flags().StringVarP(&f.stack, "stack", "s", "dev", "name of a stack, or path of a stack file")
+	c.Flags().StringVar(&f.out, "out", "", "directory for the files (default: out in the project)")
+	c.Flags().BoolVar(&f.json, "json", false, "print a summary for machines")
+	if more != nil {
+		more(c)
+	}
+	return c
+}
+
+// orElse is err, or the error of what was done all the same.
+func orElse(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"onedoor/cmd/embedded"
+	"onedoor/internal/engine"
+)
+
+// document is the summary of one operation.
+type document struct {
+	Stack     string                    `json:"stack"`
+	Simulated bool                      `json:"simulated"`
+	Operation engine.Operation          `json:"operation"`
+	OK        bool                      `json:"ok"`
+	Changes   map[string]int            `json:"changes"` // resources by op
+	Kinds     map[string]map[string]int `json:"kinds"`   // resources by type and op
+	Warnings  []engine.Diagnostic       `json:"warnings"`
+	Errors    []engine.Diagnostic       `json:"errors"`
+	File      string                    `json:"file,omitempty"` // where the resources are
+}
+
+// documentOf summarises what the engine did; ok tells whether it ended well.
+func documentOf(r *engine.Result, ok bool) *document {
+	d := &document{
+		Stack: r.Stack, Simulated: true, Operation: r.Operation, OK: ok, Changes: r.Changes, Kinds: map[string]map[string]int{},
+		Warnings: []engine.Diagnostic{}, Errors: []engine.Diagnostic{},
+	}
+	for _, res := range r.Resources {
+		if d.Kinds[res.Type] == nil {
+			d.Kinds[res.Type] = map[string]int{}
+		}
+		d.Kinds[res.Type][res.Op]++
+	}
+	for _, g := range r.Diagnostics {
+		switch g.Severity {
+		case "warning":
+			d.Warnings = append(d.Warnings, g)
+		case "error":
+			d.Errors = append(d.Errors, g)
+		}
+	}
+	return d
+}
+
+// printJSON writes the summary for a machine.
+func (d *document) printJSON(w io.Writer) error { return embedded.Encode(w, d) }
+
+// print writes the summary for a person.
+func (d *document) print(w io.Writer) {
+	if !d.OK {
+		fmt.Fprintf(w, "\n%s of %s did not succeed.\n%s\n", d.Operation, d.Stack, simulated)
+		return
+	}
+	fmt.Fprintf(w, "\n%s of %s: %s.\n\n", d.Operation, d.Stack, counts(d.Changes))
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range d.rows() {
+		fmt.Fprintf(table, "  %s\t%s\n", row.kind, counts(row.changes))
+	}
+	table.Flush()
+	for _, warning := range d.Warnings {
+		fmt.Fprintf(w, "\nwarning: %s: %s", cmp.Or(engine.ShortName(warning.URN), d.Stack), warning.Message)
+	}
+	if len(d.Warnings) == 0 {
+		fmt.Fprint(w, "\nNo warnings.")
+	}
+	fmt.Fprintf(w, "\nEvery resource with its inputs: %s\n%s\n", d.File, simulated)
+}
+
+type row struct {
+	kind    string
+	changes map[string]int
+}
+
+// rows are the kinds of resources in alphabetical order, components and the
+// stack left out.
+func (d *document) rows() []row {
+	merged := map[string]map[string]int{}
+	for typ, changes := range d.Kinds {
+		if strings.HasPrefix(typ, "pulumi:") || strings.HasPrefix(typ, "onedoor:") {
+			continue
+		}
+		kind := typ[strings.LastIndex(typ, ":")+1:]
+		if merged[kind] == nil {
+			merged[kind] = map[string]int{}
+		}
+		for op, n := range changes {
+			merged[kind][op] += n
+		}
+	}
+	var out []row
+	for _, kind := range slices.Sorted(maps.Keys(merged)) {
+		out = append(out, row{kind, merged[kind]})
+	}
+	return out
+}
+
+// counts writes what happened to how many resources.
+func counts(changes map[string]int) string {
+	if len(changes) == 0 {
+		return "no resources"
+	}
+	var words []string
+	for _, op := range slices.Sorted(maps.Keys(changes)) {
+		words = append(words, fmt.Sprintf("%d %s", changes[op], op))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,212 @@
+package tests
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"onedoor/cmd/embedded"
+	"onedoor/internal/engine"
+)
+
+// preview previews a stack over an empty cloud and returns the file it wrote.
+func preview(t *testing.T, stack, file string) ([]byte, *engine.Result) {
+	t.Helper()
+	result, err := session(t, stack, file).Preview(context.Background())
+	require.NoError(t, err)
+	require.True(t, result.Complete)
+	path, err := embedded.Write(result, t.TempDir())
+	require.NoError(t, err)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return raw, result
+}
+
+// The second file shows what a reviewer must see: a URN that goes without an
+// alias is a replacement in production.
+func TestPreviewsMatchTheirGoldens(t *testing.T) {
+	t.Parallel()
+	for stack, file := range stackFiles {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			raw, result := preview(t, stack, file)
+			golden(t, stack+".preview.json", raw)
+			var urns strings.Builder
+			for _, r := range result.Resources {
+				urns.WriteString(r.URN + "\n")
+			}
+			golden(t, stack+".urns", []byte(urns.String()))
+			assert.Equal(t, map[string]int{"create": len(result.Resources)}, result.Changes)
+			assert.Empty(t, result.Diagnostics)
+		})
+	}
+}
+
+func TestOrderInTheConfigurationMeansNothing(t *testing.T) {
+	t.Parallel()
+	for _, stack := range []string{"prod", "existing"} {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			raw, err := os.ReadFile(stackFiles[stack])
+			require.NoError(t, err)
+			var doc yaml.Node
+			require.NoError(t, yaml.Unmarshal(raw, &doc))
+			reverse(&doc)
+			reordered, err := yaml.Marshal(&doc)
+			require.NoError(t, err)
+			require.NotEqual(t, string(raw), string(reordered))
+			file := filepath.Join(t.TempDir(), "reordered.yaml")
+			require.NoError(t, os.WriteFile(file, reordered, 0o644))
+			got, _ := preview(t, stack, file)
+			want, err := os.ReadFile(filepath.Join("testdata", stack+".preview.json"))
+			require.NoError(t, err)
+			assert.Equal(t, string(want), string(got))
+		})
+	}
+}
+
+// reverse turns the order of every list and every map round.
+func reverse(n *yaml.Node) {
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 { // so that keys stay before values
+			n.Content[i], n.Content[i+1] = n.Content[i+1], n.Content[i]
+		}
+	}
+	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
+		slices.Reverse(n.Content)
+	}
+	for _, child := range n.Content {
+		reverse(child)
+	}
+}
+
+// ops counts what a result did, apart from what it left as it was.
+func ops(r *engine.Result) map[string]int {
+	out := map[string]int{}
+	for op, n := range r.Changes {
+		if op != "same" && op != "read" && op != "refresh" {
+			out[op] = n
+		}
+	}
+	return out
+}
+
+func TestLifeCycle(t *testing.T) {
+	t.Parallel()
+	for stack, file := range stackFiles {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			s := session(t, stack, file)
+			up, err := s.Up(ctx)
+			require.NoError(t, err)
+			assert.Equal(t, map[string]int{"create": len(up.Resources)}, up.Changes)
+			for _, r := range up.Resources {
+				assert.NotContains(t, flatten(r.Outputs), "[unknown]", "%s: after an update everything is known", r.URN)
+			}
+
+			refreshed, err := s.Refresh(ctx)
+			require.NoError(t, err)
+			assert.Empty(t, ops(refreshed), "a refresh right after an update must find nothing")
+			again, err := s.Preview(ctx)
+			require.NoError(t, err)
+			assert.Equal(t, map[string]int{"same": len(up.Resources)}, again.Changes)
+
+			protected := stack != "dev"
+			if protected {
+				_, err := s.Destroy(ctx, false)
+				var failure *engine.Failure
+				require.ErrorAs(t, err, &failure)
+				assert.Equal(t, engine.KindProtected, failure.Kind)
+				assert.NotEmpty(t, failure.Protected)
+			}
+			_, err = s.Destroy(ctx, protected)
+			require.NoError(t, err)
+			empty, err := s.Preview(ctx)
+			require.NoError(t, err)
+			assert.Equal(t, map[string]int{"create": len(up.Resources)}, empty.Changes, "after a destroy everything is to be made again")
+		})
+	}
+}
+
+// What must hold for every resource of every stack.
+func TestEveryResourceKeepsTheHouseRules(t *testing.T) {
+	t.Parallel()
+	for stack, file := range stackFiles {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			_, result := preview(t, stack, file)
+			provider := ""
+			for _, r := range result.Resources {
+				if r.Type == "pulumi:providers:azure-native" {
+					require.Empty(t, provider, "one azure-native provider only")
+					provider = r.URN
+				}
+			}
+			require.NotEmpty(t, provider)
+			for _, r := range result.Resources {
+				if !strings.HasPrefix(r.Type, "azure-native:") {
+					continue
+				}
+				assert.Equal(t, provider, r.Provider, r.URN)
+				assert.Contains(t, r.Parent, "onedoor:", "%s must belong to a component", r.URN)
+				if taggable(r.Type) {
+					tags, _ := r.Inputs["tags"].(map[string]any)
+					for _, key := range []string{"component", "cost-centre", "environment", "managed-by", "owner", "stack"} {
+						assert.NotEmpty(t, tags[key], "%s: tag %s", r.URN, key)
+					}
+				}
+				for name := range r.Inputs {
+					lower := strings.ToLower(name)
+					assert.False(t, strings.Contains(lower, "connectionstring") || strings.Contains(lower, "sharedkey") || strings.Contains(lower, "password"), "%s: %s", r.URN, name)
+				}
+			}
+		})
+	}
+}
+
+// taggable tells whether Azure takes tags on resources of the type.
+func taggable(typ string) bool {
+	kind := typ[strings.LastIndex(typ, ":")+1:]
+	return kind != "Subnet" && kind != "VirtualNetworkPeering"
+}
+
+// flatten is the text of every value in v.
+func flatten(v any) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		var out []string
+		for _, e := range v {
+			out = append(out, flatten(e)...)
+		}
+		return out
+	case []any:
+		var out []string
+		for _, e := range v {
+			out = append(out, flatten(e)...)
+		}
+		return out
+	case string:
+		return []string{v}
+	default:
+		return nil
+	}
+}
+
+// BenchmarkWarmPreview measures a preview with the engine built: what a person
+// waits for.
+func BenchmarkWarmPreview(b *testing.B) {
+	s := session(b, "prod", stackFiles["prod"])
+	for b.Loop() {
+		if _, err := s.Preview(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
