@@ -72,9 +72,9 @@ func Parse(stack string, values map[string]string) (*Config, error) {
 			report.unknown(root, sortedKeys(roots))
 		}
 	}
-	if len(report.list) == 0 { // limits of what could not be read would only confuse
-		c.check(report)
-	}
+	checked := &problems{stack: stack}
+	c.check(checked, len(report.list) == 0)
+	report.addNew(checked)
 	if err := report.err(); err != nil {
 		return nil, err
 	}
@@ -86,15 +86,16 @@ func defaults() *Config {
 	return &Config{Base: defaultBase, Logs: defaultLogs(), Network: defaultNetwork, Gateway: defaultGateway, Cluster: defaultCluster}
 }
 
-// check validates every key, then what keys say together.
-func (c *Config) check(report *problems) {
+// check validates every key, then what keys say together where each is right
+// by itself; whole tells whether everything could be read.
+func (c *Config) check(report *problems, whole bool) {
 	c.Base.check(report)
 	c.Logs.check(report)
 	c.Network.check(report)
 	c.checkExisting(report)
 	c.Gateway.check(report)
 	c.Cluster.check(report)
-	if len(report.list) == 0 { // what is wrong by itself would be wrong here again
+	if whole && len(report.list) == 0 {
 		c.planNetwork(report)
 	}
 }

@@ -70,6 +70,20 @@ func (p *problems) unknown(key string, known []string) {
 	p.list = append(p.list, Problem{Key: key, Want: want, Fix: fmt.Sprintf("pulumi config rm --stack %s --path '%s:%s'", p.stack, namespace, key)})
 }
 
+// addNew adds the problems of other, but for those about a key that is in
+// trouble already, or about one below it: a value that could not be read is not
+// also too small.
+func (p *problems) addNew(other *problems) {
+	for _, found := range other.list {
+		known := slices.ContainsFunc(p.list, func(have Problem) bool {
+			return found.Key == have.Key || strings.HasPrefix(found.Key, have.Key+".")
+		})
+		if !known {
+			p.list = append(p.list, found)
+		}
+	}
+}
+
 // err is nil, or a ConfigError with every problem in the order of the keys.
 func (p *problems) err() error {
 	if len(p.list) == 0 {

@@ -14,12 +14,17 @@ func main() {
 	if engine.IsRecorder(os.Args[0]) { // the engine starts this binary as a policy pack
 		engine.RecorderMain()
 	}
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	dir, err := os.Getwd()
+	if err != nil {
+		os.Exit(report(os.Stderr, err))
+	}
+	os.Exit(run(context.Background(), dir, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command line without its process. It returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(stdout, stderr)
+// run is the command line without its process, as if called in dir. It returns
+// the exit code.
+func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
+	root := newRoot(dir, stdout, stderr)
 	root.SetArgs(args)
 	return report(stderr, root.ExecuteContext(ctx))
 }

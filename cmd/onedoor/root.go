@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -23,29 +22,43 @@ type flags struct {
 	json  bool
 }
 
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
+// screen is where a command runs and what it writes to.
+type screen struct {
+	dir            string    // where the command was called
+	stdout, stderr io.Writer // results, and everything else
+}
+
+func newRoot(dir string, stdout, stderr io.Writer) *cobra.Command {
+	at := screen{dir, stdout, stderr}
 	root := &cobra.Command{
 		Use:           "onedoor",
 		Short:         "Preview and exercise the platform against a simulated Azure",
 		Long:          "onedoor runs this project with the real Pulumi engine against a simulated Azure.\nIt needs no account, no login, no network and no installed Pulumi.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q, see onedoor --help", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		operation("preview", "Show what an update would do", stdout, stderr, nil, (*embedded.Session).Preview),
-		operation("up", "Preview, then make what the program declares", stdout, stderr, nil, (*embedded.Session).Up),
-		operation("refresh", "Read every resource back into the state", stdout, stderr, nil, (*embedded.Session).Refresh),
-		destroy(stdout, stderr),
+		at.operation("preview", "Show what an update would do", nil, (*embedded.Session).Preview),
+		at.operation("up", "Preview, then make what the program declares", nil, (*embedded.Session).Up),
+		at.operation("refresh", "Read every resource back into the state", nil, (*embedded.Session).Refresh),
+		at.destroy(),
 	)
 	return root
 }
 
-func destroy(stdout, stderr io.Writer) *cobra.Command {
+func (at screen) destroy() *cobra.Command {
 	ignoreProtect := false
-	return operation("destroy", "Delete every resource of the stack", stdout, stderr,
+	return at.operation("destroy", "Delete every resource of the stack",
 		func(c *cobra.Command) {
 			c.Flags().BoolVar(&ignoreProtect, "ignore-protect", false, "delete protected resources too")
 		},
@@ -55,7 +68,7 @@ func destroy(stdout, stderr io.Writer) *cobra.Command {
 }
 
 // operation is one command that runs the engine. more adds flags of its own.
-func operation(name, short string, stdout, stderr io.Writer, more func(*cobra.Command), do func(*embedded.Session, context.Context) (*engine.Result, error)) *cobra.Command {
+func (at screen) operation(name, short string, more func(*cobra.Command), do func(*embedded.Session, context.Context) (*engine.Result, error)) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:     name,
@@ -68,11 +81,7 @@ func operation(name, short string, stdout, stderr io.Writer, more func(*cobra.Co
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			here, err := os.Getwd()
-			if err != nil {
-				return err
-			}
-			s, err := findStack(here, f.stack)
+			s, err := findStack(at.dir, f.stack)
 			if err != nil {
 				return err
 			}
@@ -80,8 +89,8 @@ func operation(name, short string, stdout, stderr io.Writer, more func(*cobra.Co
 			if out == "" {
 				out = filepath.Join(s.dir, "out")
 			}
-			fmt.Fprintf(stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
-			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: stderr}
+			fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
+			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
 			result, err := do(session, c.Context())
 			if result == nil {
 				return err
@@ -93,9 +102,9 @@ func operation(name, short string, stdout, stderr io.Writer, more func(*cobra.Co
 				}
 			}
 			if f.json {
-				return orElse(err, doc.printJSON(stdout))
+				return orElse(err, doc.printJSON(at.stdout))
 			}
-			doc.print(stdout)
+			doc.print(at.stdout)
 			return err
 		},
 	}
