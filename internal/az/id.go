@@ -3,6 +3,7 @@ package az
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -68,10 +69,8 @@ func ParseID(s string) (ID, error) {
 			id.Names = append(id.Names, rest[i+1])
 		}
 	}
-	for _, name := range append([]string{id.ResourceGroup}, id.Names...) {
-		if name == "" {
-			return fail("a name is empty")
-		}
+	if id.ResourceGroup == "" || slices.Contains(id.Names, "") {
+		return fail("a name is empty")
 	}
 	return id, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // Input is what a plan is made of. Every value is plain.
@@ -252,12 +253,9 @@ func comparePrefix(a, b netip.Prefix) int {
 }
 
 func list(roles []Role) string {
-	s := ""
+	words := make([]string, len(roles))
 	for i, r := range roles {
-		if i > 0 {
-			s += ", "
-		}
-		s += string(r)
+		words[i] = string(r)
 	}
-	return s
+	return strings.Join(words, ", ")
 }
