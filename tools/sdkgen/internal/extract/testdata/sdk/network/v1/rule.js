@@ -1,0 +1,1 @@
+Rule.__pulumiType = 'azure-native:network/v1:Rule';
