@@ -84,6 +84,12 @@ require (
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pkg/term v1.1.0 // indirect
 	github.com/pulumi/appdash v0.0.0-20231130102222-75f619a67231 // indirect
+	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/storage/v2 v2.92.3
 	github.com/pulumi/pulumi-azure-native-sdk/v2 v2.92.3 // indirect
 	github.com/pulumi/pulumi-cloud-sdk/go v1.20261104.0 // indirect
 	github.com/pulumi/pulumi-kubernetes/sdk/v4 v4.32.0 // indirect
@@ -146,3 +152,15 @@ replace github.com/pulumi/pulumi-azure-native-sdk/insights/v2 => ./sdks/insights
 replace github.com/pulumi/pulumi-azure-native-sdk/alertsmanagement/v2 => ./sdks/alertsmanagement
 
 replace github.com/pulumi/pulumi-azure-native-sdk/network/v2 => ./sdks/network
+
+replace github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 => ./sdks/authorization
+
+replace github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2 => ./sdks/containerregistry
+
+replace github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 => ./sdks/keyvault
+
+replace github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 => ./sdks/managedidentity
+
+replace github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 => ./sdks/servicebus
+
+replace github.com/pulumi/pulumi-azure-native-sdk/storage/v2 => ./sdks/storage

@@ -20,11 +20,14 @@ const namespace = "onedoor"
 
 // Config is the whole configuration of one stack: one root key per field.
 type Config struct {
-	Base    Base
-	Logs    Logs
-	Network Network
-	Gateway Gateway
-	Cluster Cluster
+	Base     Base
+	Logs     Logs
+	Network  Network
+	Gateway  Gateway
+	Cluster  Cluster
+	Storage  Storage
+	Registry Registry
+	Queue    Queue
 
 	stack string
 	plan  netplan.Plan // follows from Network, Gateway and Cluster
@@ -32,7 +35,10 @@ type Config struct {
 
 // roots are the root keys with the struct that each is read into.
 func (c *Config) roots() map[string]any {
-	return map[string]any{"base": &c.Base, "logs": &c.Logs, "network": &c.Network, "gateway": &c.Gateway, "cluster": &c.Cluster}
+	return map[string]any{
+		"base": &c.Base, "logs": &c.Logs, "network": &c.Network, "gateway": &c.Gateway, "cluster": &c.Cluster,
+		"storage": &c.Storage, "registry": &c.Registry, "queue": &c.Queue,
+	}
 }
 
 // Load reads the configuration of the stack that ctx runs. All problems are
@@ -83,7 +89,10 @@ func Parse(stack string, values map[string]string) (*Config, error) {
 
 // defaults is the configuration before anything is read.
 func defaults() *Config {
-	return &Config{Base: defaultBase, Logs: defaultLogs(), Network: defaultNetwork, Gateway: defaultGateway, Cluster: defaultCluster}
+	return &Config{
+		Base: defaultBase, Logs: defaultLogs(), Network: defaultNetwork, Gateway: defaultGateway, Cluster: defaultCluster,
+		Storage: defaultStorage, Registry: defaultRegistry, Queue: defaultQueue(),
+	}
 }
 
 // check validates every key, then what keys say together where each is right
@@ -95,6 +104,10 @@ func (c *Config) check(report *problems, whole bool) {
 	c.checkExisting(report)
 	c.Gateway.check(report)
 	c.Cluster.check(report)
+	c.Storage.check(report)
+	c.Registry.check(report)
+	c.Queue.check(report)
+	c.checkRetention(report)
 	if whole && len(report.list) == 0 {
 		c.planNetwork(report)
 	}
@@ -121,3 +134,6 @@ func oneOf[T ~string](values ...T) string {
 	}
 	return fmt.Sprintf("one of %s", strings.Join(words, ", "))
 }
+
+// between writes the legal range of a number.
+func between(least, most int) string { return fmt.Sprintf("%d to %d", least, most) }

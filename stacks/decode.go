@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 )
@@ -27,7 +28,7 @@ func decode(root, text string, out any, report *problems) {
 	}
 	var meta mapstructure.Metadata
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
-		Result: out, TagName: "json", Metadata: &meta, DecodeHook: mapstructure.DecodeHookFuncType(decodePrefix),
+		Result: out, TagName: "json", Metadata: &meta, DecodeHook: mapstructure.ComposeDecodeHookFunc(mapstructure.DecodeHookFuncType(decodePrefix), mapstructure.StringToTimeDurationHookFunc()),
 		MatchName: func(key, field string) bool { return key == field },
 	})
 	if err != nil { // only a wrong out can do this
@@ -87,6 +88,8 @@ func wanted(t reflect.Type, path string) string {
 	switch {
 	case t == reflect.TypeFor[netip.Prefix]():
 		return "an IPv4 range such as 10.40.0.0/20"
+	case t == reflect.TypeFor[time.Duration]():
+		return "a duration such as 90s, 20m or 24h"
 	case t.Kind() == reflect.Int:
 		return "a whole number"
 	case t.Kind() == reflect.Float64:

@@ -27,6 +27,10 @@ func (m *module) Construct(ctx *pulumi.Context, name, typ, urn string) (r pulumi
 		r = &NatGateway{}
 	case "azure-native:network/v20240501:NetworkSecurityGroup":
 		r = &NetworkSecurityGroup{}
+	case "azure-native:network/v20240501:PrivateDnsZoneGroup":
+		r = &PrivateDnsZoneGroup{}
+	case "azure-native:network/v20240501:PrivateEndpoint":
+		r = &PrivateEndpoint{}
 	case "azure-native:network/v20240501:PublicIPAddress":
 		r = &PublicIPAddress{}
 	case "azure-native:network/v20240501:Route":

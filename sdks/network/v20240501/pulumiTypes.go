@@ -442,6 +442,106 @@ func (o ApplicationSecurityGroupTypeArrayOutput) Index(i pulumi.IntInput) Applic
 	}).(ApplicationSecurityGroupTypeOutput)
 }
 
+type CustomDnsConfigPropertiesFormat struct {
+	Fqdn        *string  `pulumi:"fqdn"`
+	IpAddresses []string `pulumi:"ipAddresses"`
+}
+
+// CustomDnsConfigPropertiesFormatInput is an input type that accepts CustomDnsConfigPropertiesFormatArgs and CustomDnsConfigPropertiesFormatOutput values.
+// You can construct a concrete instance of `CustomDnsConfigPropertiesFormatInput` via:
+//
+//	CustomDnsConfigPropertiesFormatArgs{...}
+type CustomDnsConfigPropertiesFormatInput interface {
+	pulumi.Input
+
+	ToCustomDnsConfigPropertiesFormatOutput() CustomDnsConfigPropertiesFormatOutput
+	ToCustomDnsConfigPropertiesFormatOutputWithContext(context.Context) CustomDnsConfigPropertiesFormatOutput
+}
+
+type CustomDnsConfigPropertiesFormatArgs struct {
+	Fqdn        pulumi.StringPtrInput   `pulumi:"fqdn"`
+	IpAddresses pulumi.StringArrayInput `pulumi:"ipAddresses"`
+}
+
+func (CustomDnsConfigPropertiesFormatArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*CustomDnsConfigPropertiesFormat)(nil)).Elem()
+}
+
+func (i CustomDnsConfigPropertiesFormatArgs) ToCustomDnsConfigPropertiesFormatOutput() CustomDnsConfigPropertiesFormatOutput {
+	return i.ToCustomDnsConfigPropertiesFormatOutputWithContext(context.Background())
+}
+
+func (i CustomDnsConfigPropertiesFormatArgs) ToCustomDnsConfigPropertiesFormatOutputWithContext(ctx context.Context) CustomDnsConfigPropertiesFormatOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(CustomDnsConfigPropertiesFormatOutput)
+}
+
+// CustomDnsConfigPropertiesFormatArrayInput is an input type that accepts CustomDnsConfigPropertiesFormatArray and CustomDnsConfigPropertiesFormatArrayOutput values.
+// You can construct a concrete instance of `CustomDnsConfigPropertiesFormatArrayInput` via:
+//
+//	CustomDnsConfigPropertiesFormatArray{ CustomDnsConfigPropertiesFormatArgs{...} }
+type CustomDnsConfigPropertiesFormatArrayInput interface {
+	pulumi.Input
+
+	ToCustomDnsConfigPropertiesFormatArrayOutput() CustomDnsConfigPropertiesFormatArrayOutput
+	ToCustomDnsConfigPropertiesFormatArrayOutputWithContext(context.Context) CustomDnsConfigPropertiesFormatArrayOutput
+}
+
+type CustomDnsConfigPropertiesFormatArray []CustomDnsConfigPropertiesFormatInput
+
+func (CustomDnsConfigPropertiesFormatArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]CustomDnsConfigPropertiesFormat)(nil)).Elem()
+}
+
+func (i CustomDnsConfigPropertiesFormatArray) ToCustomDnsConfigPropertiesFormatArrayOutput() CustomDnsConfigPropertiesFormatArrayOutput {
+	return i.ToCustomDnsConfigPropertiesFormatArrayOutputWithContext(context.Background())
+}
+
+func (i CustomDnsConfigPropertiesFormatArray) ToCustomDnsConfigPropertiesFormatArrayOutputWithContext(ctx context.Context) CustomDnsConfigPropertiesFormatArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(CustomDnsConfigPropertiesFormatArrayOutput)
+}
+
+type CustomDnsConfigPropertiesFormatOutput struct{ *pulumi.OutputState }
+
+func (CustomDnsConfigPropertiesFormatOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*CustomDnsConfigPropertiesFormat)(nil)).Elem()
+}
+
+func (o CustomDnsConfigPropertiesFormatOutput) ToCustomDnsConfigPropertiesFormatOutput() CustomDnsConfigPropertiesFormatOutput {
+	return o
+}
+
+func (o CustomDnsConfigPropertiesFormatOutput) ToCustomDnsConfigPropertiesFormatOutputWithContext(ctx context.Context) CustomDnsConfigPropertiesFormatOutput {
+	return o
+}
+
+func (o CustomDnsConfigPropertiesFormatOutput) Fqdn() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v CustomDnsConfigPropertiesFormat) *string { return v.Fqdn }).(pulumi.StringPtrOutput)
+}
+
+func (o CustomDnsConfigPropertiesFormatOutput) IpAddresses() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v CustomDnsConfigPropertiesFormat) []string { return v.IpAddresses }).(pulumi.StringArrayOutput)
+}
+
+type CustomDnsConfigPropertiesFormatArrayOutput struct{ *pulumi.OutputState }
+
+func (CustomDnsConfigPropertiesFormatArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]CustomDnsConfigPropertiesFormat)(nil)).Elem()
+}
+
+func (o CustomDnsConfigPropertiesFormatArrayOutput) ToCustomDnsConfigPropertiesFormatArrayOutput() CustomDnsConfigPropertiesFormatArrayOutput {
+	return o
+}
+
+func (o CustomDnsConfigPropertiesFormatArrayOutput) ToCustomDnsConfigPropertiesFormatArrayOutputWithContext(ctx context.Context) CustomDnsConfigPropertiesFormatArrayOutput {
+	return o
+}
+
+func (o CustomDnsConfigPropertiesFormatArrayOutput) Index(i pulumi.IntInput) CustomDnsConfigPropertiesFormatOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) CustomDnsConfigPropertiesFormat {
+		return vs[0].([]CustomDnsConfigPropertiesFormat)[vs[1].(int)]
+	}).(CustomDnsConfigPropertiesFormatOutput)
+}
+
 type DdosSettings struct {
 	DdosProtectionPlan *SubResource `pulumi:"ddosProtectionPlan"`
 	ProtectionMode     *string      `pulumi:"protectionMode"`
@@ -1797,6 +1897,507 @@ func (o NetworkSecurityGroupTypePtrOutput) Tags() pulumi.StringMapOutput {
 		}
 		return v.Tags
 	}).(pulumi.StringMapOutput)
+}
+
+type PrivateDnsZoneConfig struct {
+	Name             *string `pulumi:"name"`
+	PrivateDnsZoneId *string `pulumi:"privateDnsZoneId"`
+}
+
+// PrivateDnsZoneConfigInput is an input type that accepts PrivateDnsZoneConfigArgs and PrivateDnsZoneConfigOutput values.
+// You can construct a concrete instance of `PrivateDnsZoneConfigInput` via:
+//
+//	PrivateDnsZoneConfigArgs{...}
+type PrivateDnsZoneConfigInput interface {
+	pulumi.Input
+
+	ToPrivateDnsZoneConfigOutput() PrivateDnsZoneConfigOutput
+	ToPrivateDnsZoneConfigOutputWithContext(context.Context) PrivateDnsZoneConfigOutput
+}
+
+type PrivateDnsZoneConfigArgs struct {
+	Name             pulumi.StringPtrInput `pulumi:"name"`
+	PrivateDnsZoneId pulumi.StringPtrInput `pulumi:"privateDnsZoneId"`
+}
+
+func (PrivateDnsZoneConfigArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateDnsZoneConfig)(nil)).Elem()
+}
+
+func (i PrivateDnsZoneConfigArgs) ToPrivateDnsZoneConfigOutput() PrivateDnsZoneConfigOutput {
+	return i.ToPrivateDnsZoneConfigOutputWithContext(context.Background())
+}
+
+func (i PrivateDnsZoneConfigArgs) ToPrivateDnsZoneConfigOutputWithContext(ctx context.Context) PrivateDnsZoneConfigOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateDnsZoneConfigOutput)
+}
+
+// PrivateDnsZoneConfigArrayInput is an input type that accepts PrivateDnsZoneConfigArray and PrivateDnsZoneConfigArrayOutput values.
+// You can construct a concrete instance of `PrivateDnsZoneConfigArrayInput` via:
+//
+//	PrivateDnsZoneConfigArray{ PrivateDnsZoneConfigArgs{...} }
+type PrivateDnsZoneConfigArrayInput interface {
+	pulumi.Input
+
+	ToPrivateDnsZoneConfigArrayOutput() PrivateDnsZoneConfigArrayOutput
+	ToPrivateDnsZoneConfigArrayOutputWithContext(context.Context) PrivateDnsZoneConfigArrayOutput
+}
+
+type PrivateDnsZoneConfigArray []PrivateDnsZoneConfigInput
+
+func (PrivateDnsZoneConfigArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PrivateDnsZoneConfig)(nil)).Elem()
+}
+
+func (i PrivateDnsZoneConfigArray) ToPrivateDnsZoneConfigArrayOutput() PrivateDnsZoneConfigArrayOutput {
+	return i.ToPrivateDnsZoneConfigArrayOutputWithContext(context.Background())
+}
+
+func (i PrivateDnsZoneConfigArray) ToPrivateDnsZoneConfigArrayOutputWithContext(ctx context.Context) PrivateDnsZoneConfigArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateDnsZoneConfigArrayOutput)
+}
+
+type PrivateDnsZoneConfigOutput struct{ *pulumi.OutputState }
+
+func (PrivateDnsZoneConfigOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateDnsZoneConfig)(nil)).Elem()
+}
+
+func (o PrivateDnsZoneConfigOutput) ToPrivateDnsZoneConfigOutput() PrivateDnsZoneConfigOutput {
+	return o
+}
+
+func (o PrivateDnsZoneConfigOutput) ToPrivateDnsZoneConfigOutputWithContext(ctx context.Context) PrivateDnsZoneConfigOutput {
+	return o
+}
+
+func (o PrivateDnsZoneConfigOutput) Name() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateDnsZoneConfig) *string { return v.Name }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateDnsZoneConfigOutput) PrivateDnsZoneId() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateDnsZoneConfig) *string { return v.PrivateDnsZoneId }).(pulumi.StringPtrOutput)
+}
+
+type PrivateDnsZoneConfigArrayOutput struct{ *pulumi.OutputState }
+
+func (PrivateDnsZoneConfigArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PrivateDnsZoneConfig)(nil)).Elem()
+}
+
+func (o PrivateDnsZoneConfigArrayOutput) ToPrivateDnsZoneConfigArrayOutput() PrivateDnsZoneConfigArrayOutput {
+	return o
+}
+
+func (o PrivateDnsZoneConfigArrayOutput) ToPrivateDnsZoneConfigArrayOutputWithContext(ctx context.Context) PrivateDnsZoneConfigArrayOutput {
+	return o
+}
+
+func (o PrivateDnsZoneConfigArrayOutput) Index(i pulumi.IntInput) PrivateDnsZoneConfigOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) PrivateDnsZoneConfig {
+		return vs[0].([]PrivateDnsZoneConfig)[vs[1].(int)]
+	}).(PrivateDnsZoneConfigOutput)
+}
+
+type PrivateEndpointIPConfiguration struct {
+	GroupId          *string `pulumi:"groupId"`
+	MemberName       *string `pulumi:"memberName"`
+	Name             *string `pulumi:"name"`
+	PrivateIPAddress *string `pulumi:"privateIPAddress"`
+}
+
+// PrivateEndpointIPConfigurationInput is an input type that accepts PrivateEndpointIPConfigurationArgs and PrivateEndpointIPConfigurationOutput values.
+// You can construct a concrete instance of `PrivateEndpointIPConfigurationInput` via:
+//
+//	PrivateEndpointIPConfigurationArgs{...}
+type PrivateEndpointIPConfigurationInput interface {
+	pulumi.Input
+
+	ToPrivateEndpointIPConfigurationOutput() PrivateEndpointIPConfigurationOutput
+	ToPrivateEndpointIPConfigurationOutputWithContext(context.Context) PrivateEndpointIPConfigurationOutput
+}
+
+type PrivateEndpointIPConfigurationArgs struct {
+	GroupId          pulumi.StringPtrInput `pulumi:"groupId"`
+	MemberName       pulumi.StringPtrInput `pulumi:"memberName"`
+	Name             pulumi.StringPtrInput `pulumi:"name"`
+	PrivateIPAddress pulumi.StringPtrInput `pulumi:"privateIPAddress"`
+}
+
+func (PrivateEndpointIPConfigurationArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateEndpointIPConfiguration)(nil)).Elem()
+}
+
+func (i PrivateEndpointIPConfigurationArgs) ToPrivateEndpointIPConfigurationOutput() PrivateEndpointIPConfigurationOutput {
+	return i.ToPrivateEndpointIPConfigurationOutputWithContext(context.Background())
+}
+
+func (i PrivateEndpointIPConfigurationArgs) ToPrivateEndpointIPConfigurationOutputWithContext(ctx context.Context) PrivateEndpointIPConfigurationOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateEndpointIPConfigurationOutput)
+}
+
+// PrivateEndpointIPConfigurationArrayInput is an input type that accepts PrivateEndpointIPConfigurationArray and PrivateEndpointIPConfigurationArrayOutput values.
+// You can construct a concrete instance of `PrivateEndpointIPConfigurationArrayInput` via:
+//
+//	PrivateEndpointIPConfigurationArray{ PrivateEndpointIPConfigurationArgs{...} }
+type PrivateEndpointIPConfigurationArrayInput interface {
+	pulumi.Input
+
+	ToPrivateEndpointIPConfigurationArrayOutput() PrivateEndpointIPConfigurationArrayOutput
+	ToPrivateEndpointIPConfigurationArrayOutputWithContext(context.Context) PrivateEndpointIPConfigurationArrayOutput
+}
+
+type PrivateEndpointIPConfigurationArray []PrivateEndpointIPConfigurationInput
+
+func (PrivateEndpointIPConfigurationArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PrivateEndpointIPConfiguration)(nil)).Elem()
+}
+
+func (i PrivateEndpointIPConfigurationArray) ToPrivateEndpointIPConfigurationArrayOutput() PrivateEndpointIPConfigurationArrayOutput {
+	return i.ToPrivateEndpointIPConfigurationArrayOutputWithContext(context.Background())
+}
+
+func (i PrivateEndpointIPConfigurationArray) ToPrivateEndpointIPConfigurationArrayOutputWithContext(ctx context.Context) PrivateEndpointIPConfigurationArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateEndpointIPConfigurationArrayOutput)
+}
+
+type PrivateEndpointIPConfigurationOutput struct{ *pulumi.OutputState }
+
+func (PrivateEndpointIPConfigurationOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateEndpointIPConfiguration)(nil)).Elem()
+}
+
+func (o PrivateEndpointIPConfigurationOutput) ToPrivateEndpointIPConfigurationOutput() PrivateEndpointIPConfigurationOutput {
+	return o
+}
+
+func (o PrivateEndpointIPConfigurationOutput) ToPrivateEndpointIPConfigurationOutputWithContext(ctx context.Context) PrivateEndpointIPConfigurationOutput {
+	return o
+}
+
+func (o PrivateEndpointIPConfigurationOutput) GroupId() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateEndpointIPConfiguration) *string { return v.GroupId }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateEndpointIPConfigurationOutput) MemberName() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateEndpointIPConfiguration) *string { return v.MemberName }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateEndpointIPConfigurationOutput) Name() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateEndpointIPConfiguration) *string { return v.Name }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateEndpointIPConfigurationOutput) PrivateIPAddress() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateEndpointIPConfiguration) *string { return v.PrivateIPAddress }).(pulumi.StringPtrOutput)
+}
+
+type PrivateEndpointIPConfigurationArrayOutput struct{ *pulumi.OutputState }
+
+func (PrivateEndpointIPConfigurationArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PrivateEndpointIPConfiguration)(nil)).Elem()
+}
+
+func (o PrivateEndpointIPConfigurationArrayOutput) ToPrivateEndpointIPConfigurationArrayOutput() PrivateEndpointIPConfigurationArrayOutput {
+	return o
+}
+
+func (o PrivateEndpointIPConfigurationArrayOutput) ToPrivateEndpointIPConfigurationArrayOutputWithContext(ctx context.Context) PrivateEndpointIPConfigurationArrayOutput {
+	return o
+}
+
+func (o PrivateEndpointIPConfigurationArrayOutput) Index(i pulumi.IntInput) PrivateEndpointIPConfigurationOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) PrivateEndpointIPConfiguration {
+		return vs[0].([]PrivateEndpointIPConfiguration)[vs[1].(int)]
+	}).(PrivateEndpointIPConfigurationOutput)
+}
+
+type PrivateLinkServiceConnection struct {
+	GroupIds                          []string                           `pulumi:"groupIds"`
+	Id                                *string                            `pulumi:"id"`
+	Name                              *string                            `pulumi:"name"`
+	PrivateLinkServiceConnectionState *PrivateLinkServiceConnectionState `pulumi:"privateLinkServiceConnectionState"`
+	PrivateLinkServiceId              *string                            `pulumi:"privateLinkServiceId"`
+	RequestMessage                    *string                            `pulumi:"requestMessage"`
+}
+
+// PrivateLinkServiceConnectionInput is an input type that accepts PrivateLinkServiceConnectionArgs and PrivateLinkServiceConnectionOutput values.
+// You can construct a concrete instance of `PrivateLinkServiceConnectionInput` via:
+//
+//	PrivateLinkServiceConnectionArgs{...}
+type PrivateLinkServiceConnectionInput interface {
+	pulumi.Input
+
+	ToPrivateLinkServiceConnectionOutput() PrivateLinkServiceConnectionOutput
+	ToPrivateLinkServiceConnectionOutputWithContext(context.Context) PrivateLinkServiceConnectionOutput
+}
+
+type PrivateLinkServiceConnectionArgs struct {
+	GroupIds                          pulumi.StringArrayInput                   `pulumi:"groupIds"`
+	Id                                pulumi.StringPtrInput                     `pulumi:"id"`
+	Name                              pulumi.StringPtrInput                     `pulumi:"name"`
+	PrivateLinkServiceConnectionState PrivateLinkServiceConnectionStatePtrInput `pulumi:"privateLinkServiceConnectionState"`
+	PrivateLinkServiceId              pulumi.StringPtrInput                     `pulumi:"privateLinkServiceId"`
+	RequestMessage                    pulumi.StringPtrInput                     `pulumi:"requestMessage"`
+}
+
+func (PrivateLinkServiceConnectionArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateLinkServiceConnection)(nil)).Elem()
+}
+
+func (i PrivateLinkServiceConnectionArgs) ToPrivateLinkServiceConnectionOutput() PrivateLinkServiceConnectionOutput {
+	return i.ToPrivateLinkServiceConnectionOutputWithContext(context.Background())
+}
+
+func (i PrivateLinkServiceConnectionArgs) ToPrivateLinkServiceConnectionOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateLinkServiceConnectionOutput)
+}
+
+// PrivateLinkServiceConnectionArrayInput is an input type that accepts PrivateLinkServiceConnectionArray and PrivateLinkServiceConnectionArrayOutput values.
+// You can construct a concrete instance of `PrivateLinkServiceConnectionArrayInput` via:
+//
+//	PrivateLinkServiceConnectionArray{ PrivateLinkServiceConnectionArgs{...} }
+type PrivateLinkServiceConnectionArrayInput interface {
+	pulumi.Input
+
+	ToPrivateLinkServiceConnectionArrayOutput() PrivateLinkServiceConnectionArrayOutput
+	ToPrivateLinkServiceConnectionArrayOutputWithContext(context.Context) PrivateLinkServiceConnectionArrayOutput
+}
+
+type PrivateLinkServiceConnectionArray []PrivateLinkServiceConnectionInput
+
+func (PrivateLinkServiceConnectionArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PrivateLinkServiceConnection)(nil)).Elem()
+}
+
+func (i PrivateLinkServiceConnectionArray) ToPrivateLinkServiceConnectionArrayOutput() PrivateLinkServiceConnectionArrayOutput {
+	return i.ToPrivateLinkServiceConnectionArrayOutputWithContext(context.Background())
+}
+
+func (i PrivateLinkServiceConnectionArray) ToPrivateLinkServiceConnectionArrayOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateLinkServiceConnectionArrayOutput)
+}
+
+type PrivateLinkServiceConnectionOutput struct{ *pulumi.OutputState }
+
+func (PrivateLinkServiceConnectionOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateLinkServiceConnection)(nil)).Elem()
+}
+
+func (o PrivateLinkServiceConnectionOutput) ToPrivateLinkServiceConnectionOutput() PrivateLinkServiceConnectionOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionOutput) ToPrivateLinkServiceConnectionOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionOutput) GroupIds() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnection) []string { return v.GroupIds }).(pulumi.StringArrayOutput)
+}
+
+func (o PrivateLinkServiceConnectionOutput) Id() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnection) *string { return v.Id }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionOutput) Name() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnection) *string { return v.Name }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionOutput) PrivateLinkServiceConnectionState() PrivateLinkServiceConnectionStatePtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnection) *PrivateLinkServiceConnectionState {
+		return v.PrivateLinkServiceConnectionState
+	}).(PrivateLinkServiceConnectionStatePtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionOutput) PrivateLinkServiceId() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnection) *string { return v.PrivateLinkServiceId }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionOutput) RequestMessage() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnection) *string { return v.RequestMessage }).(pulumi.StringPtrOutput)
+}
+
+type PrivateLinkServiceConnectionArrayOutput struct{ *pulumi.OutputState }
+
+func (PrivateLinkServiceConnectionArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PrivateLinkServiceConnection)(nil)).Elem()
+}
+
+func (o PrivateLinkServiceConnectionArrayOutput) ToPrivateLinkServiceConnectionArrayOutput() PrivateLinkServiceConnectionArrayOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionArrayOutput) ToPrivateLinkServiceConnectionArrayOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionArrayOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionArrayOutput) Index(i pulumi.IntInput) PrivateLinkServiceConnectionOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) PrivateLinkServiceConnection {
+		return vs[0].([]PrivateLinkServiceConnection)[vs[1].(int)]
+	}).(PrivateLinkServiceConnectionOutput)
+}
+
+type PrivateLinkServiceConnectionState struct {
+	ActionsRequired *string `pulumi:"actionsRequired"`
+	Description     *string `pulumi:"description"`
+	Status          *string `pulumi:"status"`
+}
+
+// PrivateLinkServiceConnectionStateInput is an input type that accepts PrivateLinkServiceConnectionStateArgs and PrivateLinkServiceConnectionStateOutput values.
+// You can construct a concrete instance of `PrivateLinkServiceConnectionStateInput` via:
+//
+//	PrivateLinkServiceConnectionStateArgs{...}
+type PrivateLinkServiceConnectionStateInput interface {
+	pulumi.Input
+
+	ToPrivateLinkServiceConnectionStateOutput() PrivateLinkServiceConnectionStateOutput
+	ToPrivateLinkServiceConnectionStateOutputWithContext(context.Context) PrivateLinkServiceConnectionStateOutput
+}
+
+type PrivateLinkServiceConnectionStateArgs struct {
+	ActionsRequired pulumi.StringPtrInput `pulumi:"actionsRequired"`
+	Description     pulumi.StringPtrInput `pulumi:"description"`
+	Status          pulumi.StringPtrInput `pulumi:"status"`
+}
+
+func (PrivateLinkServiceConnectionStateArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateLinkServiceConnectionState)(nil)).Elem()
+}
+
+func (i PrivateLinkServiceConnectionStateArgs) ToPrivateLinkServiceConnectionStateOutput() PrivateLinkServiceConnectionStateOutput {
+	return i.ToPrivateLinkServiceConnectionStateOutputWithContext(context.Background())
+}
+
+func (i PrivateLinkServiceConnectionStateArgs) ToPrivateLinkServiceConnectionStateOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionStateOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateLinkServiceConnectionStateOutput)
+}
+
+func (i PrivateLinkServiceConnectionStateArgs) ToPrivateLinkServiceConnectionStatePtrOutput() PrivateLinkServiceConnectionStatePtrOutput {
+	return i.ToPrivateLinkServiceConnectionStatePtrOutputWithContext(context.Background())
+}
+
+func (i PrivateLinkServiceConnectionStateArgs) ToPrivateLinkServiceConnectionStatePtrOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionStatePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateLinkServiceConnectionStateOutput).ToPrivateLinkServiceConnectionStatePtrOutputWithContext(ctx)
+}
+
+// PrivateLinkServiceConnectionStatePtrInput is an input type that accepts PrivateLinkServiceConnectionStateArgs, PrivateLinkServiceConnectionStatePtr and PrivateLinkServiceConnectionStatePtrOutput values.
+// You can construct a concrete instance of `PrivateLinkServiceConnectionStatePtrInput` via:
+//
+//	        PrivateLinkServiceConnectionStateArgs{...}
+//
+//	or:
+//
+//	        nil
+type PrivateLinkServiceConnectionStatePtrInput interface {
+	pulumi.Input
+
+	ToPrivateLinkServiceConnectionStatePtrOutput() PrivateLinkServiceConnectionStatePtrOutput
+	ToPrivateLinkServiceConnectionStatePtrOutputWithContext(context.Context) PrivateLinkServiceConnectionStatePtrOutput
+}
+
+type privateLinkServiceConnectionStatePtrType PrivateLinkServiceConnectionStateArgs
+
+func PrivateLinkServiceConnectionStatePtr(v *PrivateLinkServiceConnectionStateArgs) PrivateLinkServiceConnectionStatePtrInput {
+	return (*privateLinkServiceConnectionStatePtrType)(v)
+}
+
+func (*privateLinkServiceConnectionStatePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**PrivateLinkServiceConnectionState)(nil)).Elem()
+}
+
+func (i *privateLinkServiceConnectionStatePtrType) ToPrivateLinkServiceConnectionStatePtrOutput() PrivateLinkServiceConnectionStatePtrOutput {
+	return i.ToPrivateLinkServiceConnectionStatePtrOutputWithContext(context.Background())
+}
+
+func (i *privateLinkServiceConnectionStatePtrType) ToPrivateLinkServiceConnectionStatePtrOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionStatePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PrivateLinkServiceConnectionStatePtrOutput)
+}
+
+type PrivateLinkServiceConnectionStateOutput struct{ *pulumi.OutputState }
+
+func (PrivateLinkServiceConnectionStateOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*PrivateLinkServiceConnectionState)(nil)).Elem()
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) ToPrivateLinkServiceConnectionStateOutput() PrivateLinkServiceConnectionStateOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) ToPrivateLinkServiceConnectionStateOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionStateOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) ToPrivateLinkServiceConnectionStatePtrOutput() PrivateLinkServiceConnectionStatePtrOutput {
+	return o.ToPrivateLinkServiceConnectionStatePtrOutputWithContext(context.Background())
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) ToPrivateLinkServiceConnectionStatePtrOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionStatePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v PrivateLinkServiceConnectionState) *PrivateLinkServiceConnectionState {
+		return &v
+	}).(PrivateLinkServiceConnectionStatePtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) ActionsRequired() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnectionState) *string { return v.ActionsRequired }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) Description() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnectionState) *string { return v.Description }).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionStateOutput) Status() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PrivateLinkServiceConnectionState) *string { return v.Status }).(pulumi.StringPtrOutput)
+}
+
+type PrivateLinkServiceConnectionStatePtrOutput struct{ *pulumi.OutputState }
+
+func (PrivateLinkServiceConnectionStatePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**PrivateLinkServiceConnectionState)(nil)).Elem()
+}
+
+func (o PrivateLinkServiceConnectionStatePtrOutput) ToPrivateLinkServiceConnectionStatePtrOutput() PrivateLinkServiceConnectionStatePtrOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionStatePtrOutput) ToPrivateLinkServiceConnectionStatePtrOutputWithContext(ctx context.Context) PrivateLinkServiceConnectionStatePtrOutput {
+	return o
+}
+
+func (o PrivateLinkServiceConnectionStatePtrOutput) Elem() PrivateLinkServiceConnectionStateOutput {
+	return o.ApplyT(func(v *PrivateLinkServiceConnectionState) PrivateLinkServiceConnectionState {
+		if v != nil {
+			return *v
+		}
+		var ret PrivateLinkServiceConnectionState
+		return ret
+	}).(PrivateLinkServiceConnectionStateOutput)
+}
+
+func (o PrivateLinkServiceConnectionStatePtrOutput) ActionsRequired() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *PrivateLinkServiceConnectionState) *string {
+		if v == nil {
+			return nil
+		}
+		return v.ActionsRequired
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionStatePtrOutput) Description() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *PrivateLinkServiceConnectionState) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Description
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o PrivateLinkServiceConnectionStatePtrOutput) Status() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *PrivateLinkServiceConnectionState) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Status
+	}).(pulumi.StringPtrOutput)
 }
 
 type PublicIPAddressType struct {
@@ -3673,6 +4274,47 @@ func (i SubnetTypeArgs) ToSubnetTypeOutputWithContext(ctx context.Context) Subne
 	return pulumi.ToOutputWithContext(ctx, i).(SubnetTypeOutput)
 }
 
+func (i SubnetTypeArgs) ToSubnetTypePtrOutput() SubnetTypePtrOutput {
+	return i.ToSubnetTypePtrOutputWithContext(context.Background())
+}
+
+func (i SubnetTypeArgs) ToSubnetTypePtrOutputWithContext(ctx context.Context) SubnetTypePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SubnetTypeOutput).ToSubnetTypePtrOutputWithContext(ctx)
+}
+
+// SubnetTypePtrInput is an input type that accepts SubnetTypeArgs, SubnetTypePtr and SubnetTypePtrOutput values.
+// You can construct a concrete instance of `SubnetTypePtrInput` via:
+//
+//	        SubnetTypeArgs{...}
+//
+//	or:
+//
+//	        nil
+type SubnetTypePtrInput interface {
+	pulumi.Input
+
+	ToSubnetTypePtrOutput() SubnetTypePtrOutput
+	ToSubnetTypePtrOutputWithContext(context.Context) SubnetTypePtrOutput
+}
+
+type subnetTypePtrType SubnetTypeArgs
+
+func SubnetTypePtr(v *SubnetTypeArgs) SubnetTypePtrInput {
+	return (*subnetTypePtrType)(v)
+}
+
+func (*subnetTypePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**SubnetType)(nil)).Elem()
+}
+
+func (i *subnetTypePtrType) ToSubnetTypePtrOutput() SubnetTypePtrOutput {
+	return i.ToSubnetTypePtrOutputWithContext(context.Background())
+}
+
+func (i *subnetTypePtrType) ToSubnetTypePtrOutputWithContext(ctx context.Context) SubnetTypePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SubnetTypePtrOutput)
+}
+
 // SubnetTypeArrayInput is an input type that accepts SubnetTypeArray and SubnetTypeArrayOutput values.
 // You can construct a concrete instance of `SubnetTypeArrayInput` via:
 //
@@ -3710,6 +4352,16 @@ func (o SubnetTypeOutput) ToSubnetTypeOutput() SubnetTypeOutput {
 
 func (o SubnetTypeOutput) ToSubnetTypeOutputWithContext(ctx context.Context) SubnetTypeOutput {
 	return o
+}
+
+func (o SubnetTypeOutput) ToSubnetTypePtrOutput() SubnetTypePtrOutput {
+	return o.ToSubnetTypePtrOutputWithContext(context.Background())
+}
+
+func (o SubnetTypeOutput) ToSubnetTypePtrOutputWithContext(ctx context.Context) SubnetTypePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v SubnetType) *SubnetType {
+		return &v
+	}).(SubnetTypePtrOutput)
 }
 
 func (o SubnetTypeOutput) AddressPrefix() pulumi.StringPtrOutput {
@@ -3782,6 +4434,192 @@ func (o SubnetTypeOutput) SharingScope() pulumi.StringPtrOutput {
 
 func (o SubnetTypeOutput) Type() pulumi.StringPtrOutput {
 	return o.ApplyT(func(v SubnetType) *string { return v.Type }).(pulumi.StringPtrOutput)
+}
+
+type SubnetTypePtrOutput struct{ *pulumi.OutputState }
+
+func (SubnetTypePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**SubnetType)(nil)).Elem()
+}
+
+func (o SubnetTypePtrOutput) ToSubnetTypePtrOutput() SubnetTypePtrOutput {
+	return o
+}
+
+func (o SubnetTypePtrOutput) ToSubnetTypePtrOutputWithContext(ctx context.Context) SubnetTypePtrOutput {
+	return o
+}
+
+func (o SubnetTypePtrOutput) Elem() SubnetTypeOutput {
+	return o.ApplyT(func(v *SubnetType) SubnetType {
+		if v != nil {
+			return *v
+		}
+		var ret SubnetType
+		return ret
+	}).(SubnetTypeOutput)
+}
+
+func (o SubnetTypePtrOutput) AddressPrefix() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.AddressPrefix
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) AddressPrefixes() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []string {
+		if v == nil {
+			return nil
+		}
+		return v.AddressPrefixes
+	}).(pulumi.StringArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) ApplicationGatewayIPConfigurations() ApplicationGatewayIPConfigurationArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []ApplicationGatewayIPConfiguration {
+		if v == nil {
+			return nil
+		}
+		return v.ApplicationGatewayIPConfigurations
+	}).(ApplicationGatewayIPConfigurationArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) DefaultOutboundAccess() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *bool {
+		if v == nil {
+			return nil
+		}
+		return v.DefaultOutboundAccess
+	}).(pulumi.BoolPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) Delegations() DelegationArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []Delegation {
+		if v == nil {
+			return nil
+		}
+		return v.Delegations
+	}).(DelegationArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) Id() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Id
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) IpAllocations() SubResourceArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []SubResource {
+		if v == nil {
+			return nil
+		}
+		return v.IpAllocations
+	}).(SubResourceArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) IpamPoolPrefixAllocations() IpamPoolPrefixAllocationArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []IpamPoolPrefixAllocation {
+		if v == nil {
+			return nil
+		}
+		return v.IpamPoolPrefixAllocations
+	}).(IpamPoolPrefixAllocationArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) Name() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Name
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) NatGateway() SubResourcePtrOutput {
+	return o.ApplyT(func(v *SubnetType) *SubResource {
+		if v == nil {
+			return nil
+		}
+		return v.NatGateway
+	}).(SubResourcePtrOutput)
+}
+
+func (o SubnetTypePtrOutput) NetworkSecurityGroup() NetworkSecurityGroupTypePtrOutput {
+	return o.ApplyT(func(v *SubnetType) *NetworkSecurityGroupType {
+		if v == nil {
+			return nil
+		}
+		return v.NetworkSecurityGroup
+	}).(NetworkSecurityGroupTypePtrOutput)
+}
+
+func (o SubnetTypePtrOutput) PrivateEndpointNetworkPolicies() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.PrivateEndpointNetworkPolicies
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) PrivateLinkServiceNetworkPolicies() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.PrivateLinkServiceNetworkPolicies
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) RouteTable() RouteTableTypePtrOutput {
+	return o.ApplyT(func(v *SubnetType) *RouteTableType {
+		if v == nil {
+			return nil
+		}
+		return v.RouteTable
+	}).(RouteTableTypePtrOutput)
+}
+
+func (o SubnetTypePtrOutput) ServiceEndpointPolicies() ServiceEndpointPolicyTypeArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []ServiceEndpointPolicyType {
+		if v == nil {
+			return nil
+		}
+		return v.ServiceEndpointPolicies
+	}).(ServiceEndpointPolicyTypeArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) ServiceEndpoints() ServiceEndpointPropertiesFormatArrayOutput {
+	return o.ApplyT(func(v *SubnetType) []ServiceEndpointPropertiesFormat {
+		if v == nil {
+			return nil
+		}
+		return v.ServiceEndpoints
+	}).(ServiceEndpointPropertiesFormatArrayOutput)
+}
+
+func (o SubnetTypePtrOutput) SharingScope() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.SharingScope
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SubnetTypePtrOutput) Type() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SubnetType) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Type
+	}).(pulumi.StringPtrOutput)
 }
 
 type SubnetTypeArrayOutput struct{ *pulumi.OutputState }
@@ -4302,6 +5140,8 @@ func init() {
 	pulumi.RegisterOutputType(ApplicationGatewayIPConfigurationArrayOutput{})
 	pulumi.RegisterOutputType(ApplicationSecurityGroupTypeOutput{})
 	pulumi.RegisterOutputType(ApplicationSecurityGroupTypeArrayOutput{})
+	pulumi.RegisterOutputType(CustomDnsConfigPropertiesFormatOutput{})
+	pulumi.RegisterOutputType(CustomDnsConfigPropertiesFormatArrayOutput{})
 	pulumi.RegisterOutputType(DdosSettingsOutput{})
 	pulumi.RegisterOutputType(DdosSettingsPtrOutput{})
 	pulumi.RegisterOutputType(DelegationOutput{})
@@ -4322,6 +5162,14 @@ func init() {
 	pulumi.RegisterOutputType(NatGatewaySkuPtrOutput{})
 	pulumi.RegisterOutputType(NetworkSecurityGroupTypeOutput{})
 	pulumi.RegisterOutputType(NetworkSecurityGroupTypePtrOutput{})
+	pulumi.RegisterOutputType(PrivateDnsZoneConfigOutput{})
+	pulumi.RegisterOutputType(PrivateDnsZoneConfigArrayOutput{})
+	pulumi.RegisterOutputType(PrivateEndpointIPConfigurationOutput{})
+	pulumi.RegisterOutputType(PrivateEndpointIPConfigurationArrayOutput{})
+	pulumi.RegisterOutputType(PrivateLinkServiceConnectionOutput{})
+	pulumi.RegisterOutputType(PrivateLinkServiceConnectionArrayOutput{})
+	pulumi.RegisterOutputType(PrivateLinkServiceConnectionStateOutput{})
+	pulumi.RegisterOutputType(PrivateLinkServiceConnectionStatePtrOutput{})
 	pulumi.RegisterOutputType(PublicIPAddressTypeOutput{})
 	pulumi.RegisterOutputType(PublicIPAddressTypePtrOutput{})
 	pulumi.RegisterOutputType(PublicIPAddressDnsSettingsOutput{})
@@ -4344,6 +5192,7 @@ func init() {
 	pulumi.RegisterOutputType(SubResourcePtrOutput{})
 	pulumi.RegisterOutputType(SubResourceArrayOutput{})
 	pulumi.RegisterOutputType(SubnetTypeOutput{})
+	pulumi.RegisterOutputType(SubnetTypePtrOutput{})
 	pulumi.RegisterOutputType(SubnetTypeArrayOutput{})
 	pulumi.RegisterOutputType(VirtualNetworkBgpCommunitiesOutput{})
 	pulumi.RegisterOutputType(VirtualNetworkBgpCommunitiesPtrOutput{})
