@@ -26,7 +26,7 @@ func Run(ctx *pulumi.Context) error {
 	}
 	ctx.Export("platformGroup", p.base.Platform.Name)
 	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)
-	ctx.Export("workspaceId", p.base.Logs.WorkspaceID)
-	ctx.Export("vnetId", p.network.VNetID)
+	ctx.Export("workspaceId", p.base.Logs.Workspace.ID)
+	ctx.Export("vnetId", p.network.VNet.ID)
 	return nil
 }

@@ -70,7 +70,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	return b, ctx.RegisterResourceOutputs(b, pulumi.Map{
 		"platformGroup":  b.Platform.Name,
 		"batchDoorGroup": b.BatchDoor.Name,
-		"workspaceId":    b.Logs.WorkspaceID,
+		"workspaceId":    b.Logs.Workspace.ID,
 	})
 }
 
@@ -86,14 +86,14 @@ func (b *Base) group(ctx *pulumi.Context, name, role string, scope az.Scope) (re
 	if err != nil {
 		return ref.Group{}, fmt.Errorf("base %q: group %s: %w", name, role, err)
 	}
-	return ref.Group{Plain: plain, Name: ref.After(pulumi.String(plain), group)}, nil
+	return ref.Group{Resource: ref.Ready(scope.GroupID(plain), group), PlainName: plain, Name: ref.After(pulumi.String(plain), group)}, nil
 }
 
 // logs declares the workspace, Application Insights over it and the action
 // group.
 func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
 	scope, in := args.Scope, pulumi.Parent(b)
-	workspaceID, err := b.workspace(ctx, name, args)
+	workspace, err := b.workspace(ctx, name, args)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,6 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
 	if err != nil {
 		return fmt.Errorf("base %q: action group: %w", name, err)
 	}
-	actionGroupID := scope.ResourceID(b.Platform.Plain, "Microsoft.Insights/actionGroups", actionGroupName)
 
 	insightsName := scope.Name(az.ApplicationInsights)
 	insights, err := components.NewComponent(ctx, name+"-insights", &components.ComponentArgs{
@@ -128,25 +127,24 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
 		Kind:                pulumi.String("web"),
 		ApplicationType:     pulumi.String("web"),
 		DisableLocalAuth:    pulumi.Bool(true), // Entra tokens only
-		WorkspaceResourceId: workspaceID,
+		WorkspaceResourceId: workspace.ID,
 		Tags:                scope.Tags(component),
 	}, in)
 	if err != nil {
 		return fmt.Errorf("base %q: application insights: %w", name, err)
 	}
 	b.Logs = ref.Logs{
-		WorkspaceID:   workspaceID,
-		ComponentID:   ref.After(pulumi.String(scope.ResourceID(b.Platform.Plain, "Microsoft.Insights/components", insightsName)), insights),
-		ActionGroupID: ref.After(pulumi.String(actionGroupID), actionGroup),
+		Workspace:   workspace,
+		Component:   ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.Insights/components", insightsName), insights),
+		ActionGroup: ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.Insights/actionGroups", actionGroupName), actionGroup),
 	}
 	return b.anomalies(ctx, name, scope, insightsName)
 }
 
-// workspace is the id of the Log Analytics workspace, made here unless one
-// exists.
-func (b *Base) workspace(ctx *pulumi.Context, name string, args Args) (pulumi.StringOutput, error) {
+// workspace is the Log Analytics workspace, made here unless one exists.
+func (b *Base) workspace(ctx *pulumi.Context, name string, args Args) (ref.Resource, error) {
 	if args.WorkspaceID != "" {
-		return pulumi.String(args.WorkspaceID).ToStringOutput(), nil
+		return ref.Ready(args.WorkspaceID), nil
 	}
 	scope := args.Scope
 	plain := scope.Name(az.LogAnalytics)
@@ -161,10 +159,9 @@ func (b *Base) workspace(ctx *pulumi.Context, name string, args Args) (pulumi.St
 		Tags:              scope.Tags(component),
 	}, pulumi.Parent(b), pulumi.Protect(scope.Protect()))
 	if err != nil {
-		return pulumi.StringOutput{}, fmt.Errorf("base %q: workspace: %w", name, err)
+		return ref.Resource{}, fmt.Errorf("base %q: workspace: %w", name, err)
 	}
-	id := scope.ResourceID(b.Platform.Plain, "Microsoft.OperationalInsights/workspaces", plain)
-	return ref.After(pulumi.String(id), workspace), nil
+	return ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.OperationalInsights/workspaces", plain), workspace), nil
 }
 
 // anomalies owns the rule that Azure would otherwise add to Application
@@ -181,8 +178,8 @@ func (b *Base) anomalies(ctx *pulumi.Context, name string, scope az.Scope, insig
 		Severity:          pulumi.String("Sev3"),
 		Frequency:         pulumi.String("PT1M"),
 		Detector:          alertsmanagement.DetectorArgs{Id: pulumi.String("FailureAnomaliesDetector")},
-		Scope:             pulumi.StringArray{b.Logs.ComponentID},
-		ActionGroups:      alertsmanagement.ActionGroupsInformationArgs{GroupIds: pulumi.StringArray{b.Logs.ActionGroupID}},
+		Scope:             pulumi.StringArray{b.Logs.Component.ID},
+		ActionGroups:      alertsmanagement.ActionGroupsInformationArgs{GroupIds: pulumi.StringArray{b.Logs.ActionGroup.ID}},
 		Tags:              scope.Tags(component),
 	}, pulumi.Parent(b))
 	if err != nil {

@@ -49,14 +49,14 @@ type DNS struct {
 // outputs.
 type Network struct {
 	pulumi.ResourceState
-	VNetID  pulumi.StringOutput
+	VNet    ref.Resource
 	Subnets map[netplan.Role]ref.Subnet
-	Zones   map[string]ref.Zone // by the zone's name; empty where Azure Policy registers endpoints
+	Zones   ref.Zones
 }
 
 // New declares a network. Children carry name, so two can coexist.
 func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOption) (*Network, error) {
-	n := &Network{Subnets: map[netplan.Role]ref.Subnet{}, Zones: map[string]ref.Zone{}}
+	n := &Network{Subnets: map[netplan.Role]ref.Subnet{}, Zones: ref.Zones{}}
 	if err := ctx.RegisterComponentResource(Type, name, n, opts...); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if err != nil {
 		return nil, err
 	}
-	n.VNetID = vnet.id
+	n.VNet = vnet.Resource
 	nat, err := b.natGateway()
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if err := b.zones(n, vnet); err != nil {
 		return nil, err
 	}
-	outputs := pulumi.Map{"vnetId": n.VNetID}
+	outputs := pulumi.Map{"vnetId": n.VNet.ID}
 	for role, subnet := range n.Subnets {
 		outputs[string(role)+"-id"] = subnet.ID
 	}
@@ -93,10 +93,10 @@ type builder struct {
 
 // vnet is the virtual network to build into.
 type vnet struct {
+	ref.Resource
 	plain az.ID
 	name  pulumi.StringInput
 	group pulumi.StringInput
-	id    pulumi.StringOutput
 	made  bool // here
 }
 
@@ -104,15 +104,15 @@ type vnet struct {
 func (b *builder) vnet() (vnet, error) {
 	if existing := b.args.Existing; existing != nil {
 		return vnet{
-			plain: *existing,
-			name:  pulumi.String(existing.Name()),
-			group: pulumi.String(existing.ResourceGroup),
-			id:    pulumi.String(existing.String()).ToStringOutput(),
+			Resource: ref.Ready(existing.String()),
+			plain:    *existing,
+			name:     pulumi.String(existing.Name()),
+			group:    pulumi.String(existing.ResourceGroup),
 		}, nil
 	}
 	scope := b.args.Scope
 	plain := az.ID{
-		SubscriptionID: scope.SubscriptionID, ResourceGroup: b.args.Group.Plain,
+		SubscriptionID: scope.SubscriptionID, ResourceGroup: b.args.Group.PlainName,
 		Type: "Microsoft.Network/virtualNetworks", Names: []string{scope.Name(az.VirtualNetwork)},
 	}
 	made, err := network.NewVirtualNetwork(b.ctx, b.name, &network.VirtualNetworkArgs{
@@ -126,11 +126,11 @@ func (b *builder) vnet() (vnet, error) {
 		return vnet{}, fmt.Errorf("network %q: virtual network: %w", b.name, err)
 	}
 	return vnet{
-		plain: plain,
-		name:  ref.After(pulumi.String(plain.Name()), made),
-		group: b.args.Group.Name,
-		id:    ref.After(pulumi.String(plain.String()), made),
-		made:  true,
+		Resource: ref.Ready(plain.String(), made),
+		plain:    plain,
+		name:     ref.After(pulumi.String(plain.Name()), made),
+		group:    b.args.Group.Name,
+		made:     true,
 	}, nil
 }
 
@@ -153,7 +153,7 @@ func (b *builder) natGateway() (pulumi.StringOutput, error) {
 	if err != nil {
 		return pulumi.StringOutput{}, fmt.Errorf("network %q: nat address: %w", b.name, err)
 	}
-	addressID := scope.ResourceID(b.args.Group.Plain, "Microsoft.Network/publicIPAddresses", addressName)
+	addressID := scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/publicIPAddresses", addressName)
 	natName := scope.Name(az.NatGateway)
 	nat, err := network.NewNatGateway(b.ctx, b.name+"-nat", &network.NatGatewayArgs{
 		NatGatewayName:       pulumi.String(natName),
@@ -167,7 +167,7 @@ func (b *builder) natGateway() (pulumi.StringOutput, error) {
 	if err != nil {
 		return pulumi.StringOutput{}, fmt.Errorf("network %q: nat gateway: %w", b.name, err)
 	}
-	return ref.After(pulumi.String(scope.ResourceID(b.args.Group.Plain, "Microsoft.Network/natGateways", natName)), nat), nil
+	return ref.After(pulumi.String(scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/natGateways", natName)), nat), nil
 }
 
 // subnets declares every planned subnet with its security group, then the
@@ -196,7 +196,7 @@ func (b *builder) subnets(n *Network, vnet vnet, nat pulumi.StringOutput) error 
 			SubscriptionID: vnet.plain.SubscriptionID, ResourceGroup: vnet.plain.ResourceGroup,
 			Type: "Microsoft.Network/virtualNetworks/subnets", Names: []string{vnet.plain.Name(), subnetName},
 		}
-		n.Subnets[planned.Role] = ref.Subnet{ID: ref.After(pulumi.String(id.String()), subnet), Prefix: planned.Prefix}
+		n.Subnets[planned.Role] = ref.Subnet{Resource: ref.Ready(id.String(), subnet), Prefix: planned.Prefix}
 	}
 	if !vnet.made {
 		return nil // whoever owns the network owns its peerings

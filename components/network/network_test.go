@@ -35,7 +35,7 @@ func args(t *testing.T) network.Args {
 			Project: "onedoor", Stack: "test", Environment: az.Dev, SubscriptionID: "11111111-2222-3333-4444-555555555555",
 			Location: "swedencentral", Generation: 1, Owner: "o", CostCentre: "c",
 		},
-		Group: ref.Group{Plain: "rg", Name: pulumi.String("rg").ToStringOutput()},
+		Group: ref.Group{PlainName: "rg", Name: pulumi.String("rg").ToStringOutput()},
 		Site:  flows.Site{Environment: az.Dev, Location: "swedencentral", Plan: plan},
 		Peers: []network.Peer{
 			{Name: "spoke", ID: subscription + "/resourceGroups/rg-spoke/providers/Microsoft.Network/virtualNetworks/spoke"},

@@ -30,7 +30,7 @@ func (b *builder) securityGroup(role netplan.Role) (pulumi.StringOutput, error) 
 	if err != nil {
 		return pulumi.StringOutput{}, fmt.Errorf("network %q: rules of %s: %w", b.name, role, err)
 	}
-	return ref.After(pulumi.String(b.args.Scope.ResourceID(b.args.Group.Plain, "Microsoft.Network/networkSecurityGroups", plain)), group), nil
+	return ref.After(pulumi.String(b.args.Scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/networkSecurityGroups", plain)), group), nil
 }
 
 // securityRule is a rule in Azure's shape: one address goes into the singular

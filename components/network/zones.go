@@ -18,7 +18,7 @@ const zoneType = "Microsoft.Network/privateDnsZones"
 func (b *builder) zones(n *Network, vnet vnet) error {
 	for _, zoneName := range slices.Sorted(slices.Values(b.args.DNS.Existing)) {
 		id := fmt.Sprintf("%s/providers/%s/%s", b.args.DNS.ExistingIn, zoneType, zoneName)
-		n.Zones[zoneName] = ref.Zone{Name: zoneName, ID: pulumi.String(id).ToStringOutput()}
+		n.Zones[zoneName] = ref.Zone{Name: zoneName, Resource: ref.Ready(id)}
 	}
 	for _, zoneName := range slices.Sorted(slices.Values(b.args.DNS.Create)) {
 		zone, err := dns.NewPrivateZone(b.ctx, b.name+"-zone-"+zoneName, &dns.PrivateZoneArgs{
@@ -47,7 +47,7 @@ func (b *builder) zones(n *Network, vnet vnet) error {
 			ready = append(ready, made)
 			return nil
 		}
-		if err := link("", vnet.id); err != nil {
+		if err := link("", vnet.ID); err != nil {
 			return err
 		}
 		for _, peer := range b.peers() {
@@ -55,8 +55,8 @@ func (b *builder) zones(n *Network, vnet vnet) error {
 				return err
 			}
 		}
-		id := b.args.Scope.ResourceID(b.args.Group.Plain, zoneType, zoneName)
-		n.Zones[zoneName] = ref.Zone{Name: zoneName, ID: ref.After(pulumi.String(id), ready...)}
+		id := b.args.Scope.ResourceID(b.args.Group.PlainName, zoneType, zoneName)
+		n.Zones[zoneName] = ref.Zone{Name: zoneName, Resource: ref.Ready(id, ready...)}
 	}
 	return nil
 }

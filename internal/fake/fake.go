@@ -4,6 +4,7 @@
 package fake
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ var Modes = []Mode{Preview, Update}
 
 // Plan is what a program registered.
 type Plan struct {
-	Resources []Resource // sorted by name
+	Resources []Resource // sorted by name, then type
 }
 
 // Resource is one registration.
@@ -57,12 +58,15 @@ func Run(t *testing.T, mode Mode, program pulumi.RunFunc) *Plan {
 func Try(mode Mode, program pulumi.RunFunc) (*Plan, error) {
 	m := &monitor{mode: mode}
 	err := pulumi.RunErr(program, pulumi.WithMocks("onedoor", "test", m), func(info *pulumi.RunInfo) { info.DryRun = mode == Preview })
-	slices.SortFunc(m.plan.Resources, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(m.plan.Resources, func(a, b Resource) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
+	})
 	return &m.plan, err
 }
 
-// Get is the resource with that logical name. It fails the test when there is
-// none.
+// Get is the resource with that logical name; the main child of a component,
+// which shares its name, comes before the component. It fails the test when
+// there is none.
 func (p *Plan) Get(t *testing.T, name string) Resource {
 	t.Helper()
 	i := slices.IndexFunc(p.Resources, func(r Resource) bool { return r.Name == name })

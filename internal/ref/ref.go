@@ -23,27 +23,52 @@ func After(v pulumi.StringInput, deps ...pulumi.Resource) pulumi.StringOutput {
 
 func first(vs []any) string { return vs[0].(string) }
 
+// Resource is anything with an ARM id.
+type Resource struct {
+	Plain string              // the id, known before the resource exists
+	ID    pulumi.StringOutput // the same, once it is ready to be used
+}
+
+// Ready is the resource of that id, ready once deps exist.
+func Ready(id string, deps ...pulumi.Resource) Resource {
+	return Resource{Plain: id, ID: After(pulumi.String(id), deps...)}
+}
+
 // Group is a resource group.
 type Group struct {
-	Plain string              // its name, known before it exists
-	Name  pulumi.StringOutput // the same, once it exists
+	Resource
+	PlainName string              // known before it exists
+	Name      pulumi.StringOutput // the same, once it exists
 }
 
 // Logs is where diagnostics and alerts go.
 type Logs struct {
-	WorkspaceID   pulumi.StringOutput // ARM id of the Log Analytics workspace
-	ComponentID   pulumi.StringOutput // ARM id of the Application Insights component
-	ActionGroupID pulumi.StringOutput // ARM id of the action group that alerts notify
+	Workspace   Resource // Log Analytics
+	Component   Resource // Application Insights
+	ActionGroup Resource // whom alerts notify
 }
 
-// Subnet is a part of the network.
+// Subnet is a part of the network, ready once its security group is attached.
 type Subnet struct {
-	ID     pulumi.StringOutput // ARM id, once its network security group is attached
-	Prefix netip.Prefix        // plain, so that rules and policies can name it
+	Resource
+	Prefix netip.Prefix // plain, so that rules and policies can name it
 }
 
-// Zone is a private DNS zone, linked to the network.
+// Zone is a private DNS zone, ready once it resolves in the network.
 type Zone struct {
-	ID   pulumi.StringOutput // ARM id, once the zone resolves in the network
-	Name string              // as in "privatelink.openai.azure.com"
+	Resource
+	Name string // as in "privatelink.openai.azure.com"
+}
+
+// Zones are the private DNS zones by name. A zone that is missing is one that
+// Azure Policy fills.
+type Zones map[string]Zone
+
+// Identity is a user-assigned managed identity. Its three ids are easily
+// mistaken for one another: roles are given to the principal, tokens are asked
+// for by the client, and resources are configured with the ARM id.
+type Identity struct {
+	Resource
+	PrincipalID pulumi.StringOutput // of the service principal; known after an update
+	ClientID    pulumi.StringOutput // of the application; known after an update
 }
