@@ -123,7 +123,10 @@ func (c *Config) Scope() az.Scope {
 
 // site is what decides the network rules.
 func (c *Config) site() flows.Site {
-	return flows.Site{Environment: c.Base.Environment, Location: c.Base.Location, Plan: c.plan}
+	return flows.Site{
+		Environment: c.Base.Environment, Location: c.Base.Location, Plan: c.plan,
+		PrivateBus: c.Queue.Private, PrivateRegistry: c.Registry.Private,
+	}
 }
 
 // oneOf writes the legal values of an enumeration.

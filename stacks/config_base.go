@@ -9,6 +9,7 @@ import (
 // Base is the root key "base": where the stack lives and whose it is.
 type Base struct {
 	SubscriptionID string         `json:"subscriptionId"` // GUID; the provider refuses any other subscription
+	TenantID       string         `json:"tenantId"`       // GUID of the Entra tenant whose tokens are accepted
 	Location       string         `json:"location"`       // region in its short form, as in "swedencentral"
 	Environment    az.Environment `json:"environment"`    // dev or prod; prod protects and closes
 	Generation     int            `json:"generation"`     // 1 to 99; raised to rebuild under new names while Azure reserves the old ones
@@ -28,6 +29,9 @@ var shortLocation = regexp.MustCompile(`^[a-z]{2,}[a-z0-9]*$`)
 func (b *Base) check(report *problems) {
 	if !az.IsGUID(b.SubscriptionID) {
 		report.bad("base.subscriptionId", b.SubscriptionID, "the GUID of the subscription to deploy to", "11111111-2222-3333-4444-555555555555")
+	}
+	if !az.IsGUID(b.TenantID) {
+		report.bad("base.tenantId", b.TenantID, "the GUID of the Entra tenant", "66666666-7777-8888-9999-000000000000")
 	}
 	if !shortLocation.MatchString(b.Location) {
 		report.bad("base.location", b.Location, "a region's short name, lower-case without blanks", "swedencentral")

@@ -26,7 +26,7 @@ const (
 	QueuePremium  QueueTier = "premium"  // capacity of its own, private endpoints, logs of who sent and received
 )
 
-// Worker is the work on one queue.
+// Worker is the work on one queue. A queue that is given is given whole.
 type Worker struct {
 	P99        time.Duration `json:"p99"`        // 99th percentile of the whole work on one message
 	Wait       time.Duration `json:"wait"`       // how long a message may wait before nobody wants the answer, up to 336h

@@ -61,6 +61,27 @@ func set(t *testing.T, values map[string]string, path string, value any) {
 	values[root] = string(text)
 }
 
+// queues are two valid queues, but for one field of the one called name.
+func queues(name, field string, value any) map[string]any {
+	queue := func() map[string]any {
+		return map[string]any{"p99": "30s", "wait": "24h", "deliveries": 5, "batch": 1}
+	}
+	changed := queue()
+	changed[field] = value
+	return map[string]any{"text": queue(), name: changed}
+}
+
+// A queue that is given replaces the default ones.
+func TestQueuesAreThoseThatAreGiven(t *testing.T) {
+	t.Parallel()
+	v := values(t, "dev")
+	set(t, v, "queue.queues", queues("video", "batch", 2))
+	cfg, err := Parse("dev", v)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"text", "video"}, sortedKeys(cfg.Queue.Queues))
+	assert.Equal(t, "payloads-video", cfg.Queue.Queues["video"].container("video"))
+}
+
 func TestProjectStacksAreValid(t *testing.T) {
 	t.Parallel()
 	for _, stack := range []string{"dev", "prod"} {
@@ -115,6 +136,25 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		"PoolTooLargeForSubnet":  {"cluster.pools.gpu.a100.maxNodes", 100, `onedoor:network.subnets.gpu-nodes-a100: got 10.40.4.0/25, want at least 133 usable addresses (100 nodes + 33 that an upgrade adds)`},
 		"KindIsNoPoolName":       {"cluster.pools.gpu.A-100", map[string]any{"slot": 1, "maxNodes": 1}, `onedoor:cluster.pools.gpu.A-100: want a kind of lower-case letters`},
 		"SlotTaken":              {"cluster.pools.gpu.h100", map[string]any{"slot": 0, "maxNodes": 1}, `onedoor:cluster.pools.gpu.h100: got slot 0, want a slot of its own`},
+		"TenantIsNoGUID":         {"base.tenantId", "example.com", `onedoor:base.tenantId: got "example.com", want the GUID of the Entra tenant`},
+		"PayloadsGoneTooSoon":    {"storage.payloadDays", 5, `onedoor:storage.payloadDays: got 5, want at least 7 days, or a live message of queue "video" could point at nothing: (message 29h0m0s + back end 24h0m0s + dead-letter triage 72h0m0s) in whole days + 1 = 7 days`},
+		"EvidenceTooShort":       {"storage.evidenceDays", 29, `onedoor:storage.evidenceDays: got 29, want 30 to 3650 days`},
+		"SoftDeleteTooLong":      {"storage.softDeleteDays", 366, `onedoor:storage.softDeleteDays: got 366, want 1 to 365 days`},
+		"TriageIsNoDuration":     {"storage.triage", "soon", `onedoor:storage.triage: got "soon", want a duration such as 90s, 20m or 24h`},
+		"TriageTooShort":         {"storage.triage", "10m", `onedoor:storage.triage: got 10m0s, want 1h to 720h`},
+		"RegistryIsAnotherType":  {"registry.id", vnet, `want the id of a resource of type Microsoft.ContainerRegistry/registries`},
+		"StandardIsNotPrivate":   {"queue.private", true, `onedoor:queue.private: got true, want false, or queue.tier premium: a standard namespace has no private endpoint`},
+		"StandardHasNoUnits":     {"queue.units", 2, `onedoor:queue.units: got 2, want 1: only the premium tier has units`},
+		"UnitsAreNoSize":         {"queue", map[string]any{"tier": "premium", "units": 3}, `onedoor:queue.units: got 3, want 1, 2, 4, 8 or 16 units`},
+		"TierUnknown":            {"queue.tier", "basic", `onedoor:queue.tier: got "basic", want one of standard, premium`},
+		"NoQueues":               {"queue.queues", map[string]any{}, `onedoor:queue.queues: got 0, want 1 to 16 queues`},
+		"WorkNoLockCovers":       {"queue.queues", queues("video", "p99", "21m"), `onedoor:queue.queues.video.p99: got 21m0s, want work that a lock can cover: 3 x p99 21m0s x batch of 1 = 1h3m0s is more than the 1h0m0s that a message can be held`},
+		"WaitTooLong":            {"queue.queues", queues("video", "wait", "337h"), `onedoor:queue.queues.video.wait: got 337h0m0s, want 1m to 336h`},
+		"NoDeliveries":           {"queue.queues", queues("video", "deliveries", 0), `onedoor:queue.queues.video.deliveries: got 0, want 1 to 100 attempts`},
+		"BatchTooLarge":          {"queue.queues", queues("video", "batch", 33), `onedoor:queue.queues.video.batch: got 33, want 1 to 32 messages`},
+		"ContainerMalformed":     {"queue.queues", queues("video", "payloads", "Video"), `onedoor:queue.queues.video.payloads: got "Video", want 3 to 63 lower-case letters`},
+		"ContainerShared":        {"queue.queues", queues("video", "payloads", "payloads-text"), `onedoor:queue.queues.video.payloads: got "payloads-text", want a container of its own: queue "text" has this one`},
+		"QueueNameMalformed":     {"queue.queues", queues("Video-1", "batch", 1), `onedoor:queue.queues.Video-1: want a name of 2 to 20 lower-case letters and digits`},
 		"KeyUnknown":             {"network.addresSpace", "10.0.0.0/8", "onedoor:network.addresSpace: unknown key, nearest is onedoor:network.addressSpace"},
 		"KeyUnknownInMap":        {"cluster.pools.gpu.a100.maxNode", 3, "onedoor:cluster.pools.gpu.a100.maxNode: unknown key"},
 		"RootIsNoMap":            {"netwrok.addressSpace", "10.40.0.0/20", "onedoor:netwrok: unknown key, nearest is onedoor:network"},
@@ -122,7 +162,13 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := values(t, "dev")
-			set(t, v, c.path, c.value)
+			if !strings.Contains(c.path, ".") {
+				text, err := json.Marshal(c.value)
+				require.NoError(t, err)
+				v[c.path] = string(text)
+			} else {
+				set(t, v, c.path, c.value)
+			}
 			_, err := Parse("dev", v)
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), c.want)

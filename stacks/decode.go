@@ -29,7 +29,8 @@ func decode(root, text string, out any, report *problems) {
 	var meta mapstructure.Metadata
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
 		Result: out, TagName: "json", Metadata: &meta, DecodeHook: mapstructure.ComposeDecodeHookFunc(mapstructure.DecodeHookFuncType(decodePrefix), mapstructure.StringToTimeDurationHookFunc()),
-		MatchName: func(key, field string) bool { return key == field },
+		MatchName:  func(key, field string) bool { return key == field },
+		ZeroFields: true, // a map that is given replaces the default one
 	})
 	if err != nil { // only a wrong out can do this
 		panic(err)

@@ -4,14 +4,27 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/components/base"
+	"onedoor/components/identity"
 	"onedoor/components/network"
+	"onedoor/components/queue"
+	"onedoor/components/registry"
+	"onedoor/components/storage"
+	"onedoor/components/vault"
 	"onedoor/internal/az"
+	"onedoor/internal/az/netplan"
+	"onedoor/internal/capacity"
+	"onedoor/internal/ref"
 )
 
 // platform holds the handles of the Azure half.
 type platform struct {
-	base    *base.Base
-	network *network.Network
+	base     *base.Base
+	network  *network.Network
+	identity *identity.Identities
+	storage  *storage.Storage
+	vault    *vault.Vaults
+	registry *registry.Registry
+	queue    *queue.Queues
 }
 
 // newPlatform composes the Azure half. provider is the one that every
@@ -31,16 +44,111 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider pulumi.ResourceOptio
 	if p.network, err = network.New(ctx, "network", cfg.networkArgs(p.base), provider); err != nil {
 		return nil, err
 	}
+	if p.identity, err = identity.New(ctx, "identity", cfg.identityArgs(p), provider); err != nil {
+		return nil, err
+	}
+	if p.storage, err = storage.New(ctx, "storage", cfg.storageArgs(p), provider); err != nil {
+		return nil, err
+	}
+	if p.vault, err = vault.New(ctx, "vault", vault.Args{
+		Scope:        cfg.Scope(),
+		TenantID:     cfg.Base.TenantID,
+		Group:        p.base.Platform,
+		Endpoints:    p.network.Subnets[netplan.EndpointsData],
+		Zones:        p.network.Zones,
+		ControlPlane: p.identity.ControlPlane,
+		Runner:       p.identity.Runner,
+	}, provider); err != nil {
+		return nil, err
+	}
+	if p.registry, err = registry.New(ctx, "registry", registry.Args{
+		Scope:     cfg.Scope(),
+		Group:     p.base.Platform,
+		Existing:  existing(cfg.Registry.ID),
+		Private:   cfg.Registry.Private,
+		Endpoints: p.network.Subnets[netplan.EndpointsData],
+		Zones:     p.network.Zones,
+		Kubelet:   p.identity.Kubelet,
+		Runner:    p.identity.Runner,
+	}, provider); err != nil {
+		return nil, err
+	}
+	if p.queue, err = queue.New(ctx, "queue", cfg.queueArgs(p), provider); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// existing is the resource of that id, nil for none. Ids were checked when the
+// configuration was read.
+func existing(id string) *az.ID {
+	if id == "" {
+		return nil
+	}
+	parsed, err := az.ParseID(id)
+	if err != nil {
+		panic(err)
+	}
+	return &parsed
+}
+
+// identityArgs are what the configuration says about identities.
+func (c *Config) identityArgs(p *platform) identity.Args {
+	args := identity.Args{
+		Scope: c.Scope(), Group: p.base.Platform, BatchDoor: p.base.BatchDoor,
+		Queues: sortedKeys(c.Queue.Queues), Joins: map[string]ref.Subnet{},
+	}
+	for role, subnet := range p.network.Subnets {
+		if role.IsNodes() || role == netplan.Doors {
+			args.Joins[string(role)] = subnet
+		}
+	}
+	if zone, ours := p.network.Zones[az.ZoneKubernetes(c.Base.Location)]; ours {
+		args.APIZone = &zone
+	}
+	return args
+}
+
+// storageArgs are what the configuration says about storage.
+func (c *Config) storageArgs(p *platform) storage.Args {
+	args := storage.Args{
+		Scope: c.Scope(), Group: p.base.Platform, Endpoints: p.network.Subnets[netplan.EndpointsData], Zones: p.network.Zones,
+		ControlPlane: p.identity.ControlPlane, Runner: p.identity.Runner, Queues: map[string]storage.Queue{},
+		Days: storage.Days{
+			Payloads: c.Storage.PayloadDays, Results: c.Storage.ResultDays, Batch: c.Storage.BatchDays,
+			Evidence: c.Storage.EvidenceDays, SoftDelete: c.Storage.SoftDeleteDays,
+		},
+	}
+	for modality, work := range c.Queue.Queues {
+		args.Queues[modality] = storage.Queue{Payloads: work.container(modality), Worker: p.identity.Workers[modality]}
+	}
+	return args
+}
+
+// queueArgs are what the configuration says about queues.
+func (c *Config) queueArgs(p *platform) queue.Args {
+	args := queue.Args{
+		Scope: c.Scope(), Group: p.base.Platform, Private: c.Queue.Private,
+		Endpoints: p.network.Subnets[netplan.EndpointsData], Zones: p.network.Zones,
+		ControlPlane: p.identity.ControlPlane, Scaler: p.identity.Scaler, Work: map[string]queue.Work{},
+	}
+	if c.Queue.Tier == QueuePremium {
+		args.Units = c.Queue.Units
+	}
+	for modality, work := range c.Queue.Queues {
+		hold, err := capacity.HoldFor(work.P99, work.Batch)
+		if err != nil { // refused when the configuration was read
+			panic(err)
+		}
+		ttl, _ := capacity.TimeToLive(work.Wait, work.Deliveries, hold)
+		args.Work[modality] = queue.Work{Worker: p.identity.Workers[modality], Hold: hold, TimeToLive: ttl, Deliveries: work.Deliveries}
+	}
+	return args
 }
 
 // networkArgs are what the configuration says about the network.
 func (c *Config) networkArgs(b *base.Base) network.Args {
-	args := network.Args{Scope: c.Scope(), Group: b.Platform, Site: c.site(), DNS: c.dns()}
-	if c.Network.Existing.VNetID != "" {
-		id, _ := az.ParseID(c.Network.Existing.VNetID) // checked when the configuration was read
-		args.Existing = &id
-	}
+	args := network.Args{Scope: c.Scope(), Group: b.Platform, Site: c.site(), Existing: existing(c.Network.Existing.VNetID), DNS: c.dns()}
 	for _, name := range sortedKeys(c.Network.Peers) {
 		args.Peers = append(args.Peers, network.Peer{Name: name, ID: c.Network.Peers[name].VNetID})
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/assert"
@@ -96,4 +97,14 @@ func TestTagsNameTheirComponent(t *testing.T) {
 	assert.Equal(t, pulumi.String("network"), tags[TagComponent])
 	assert.Equal(t, pulumi.String("onedoor/dev"), tags[TagStack])
 	assert.Len(t, tags, 6)
+}
+
+func TestDurationsAreISO8601(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"PT0S": 0, "PT30S": 30 * time.Second, "PT5M": 5 * time.Minute, "PT1H40M": 100 * time.Minute,
+		"P1D": 24 * time.Hour, "P1DT50M": 24*time.Hour + 50*time.Minute, "P14DT1S": 14*24*time.Hour + time.Second,
+	} {
+		assert.Equal(t, want, Duration(d))
+	}
 }

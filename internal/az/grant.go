@@ -18,10 +18,14 @@ import (
 // replacement deletes first.
 // https://learn.microsoft.com/azure/role-based-access-control/troubleshooting
 func (s Scope) Grant(ctx *pulumi.Context, name string, role Role, to ref.Identity, at ref.Resource, opts ...pulumi.ResourceOption) (*authorization.RoleAssignment, error) {
+	definition := pulumi.String(role.DefinitionID(s.SubscriptionID)).ToStringOutput()
+	if role.Defined != nil {
+		definition = ref.After(definition, role.Defined)
+	}
 	grant, err := authorization.NewRoleAssignment(ctx, name, &authorization.RoleAssignmentArgs{
 		RoleAssignmentName: pulumi.String(guid(at.Plain, to.Plain, role.GUID)),
 		Scope:              at.ID,
-		RoleDefinitionId:   pulumi.String(role.DefinitionID(s.SubscriptionID)),
+		RoleDefinitionId:   definition,
 		PrincipalId:        to.PrincipalID,
 		// Without the type Azure looks for a user, and refuses an identity that
 		// was made a moment ago.

@@ -31,6 +31,12 @@ var (
 	Peering              = Rule{Prefix: "peer", Max: 80}
 	DNSZoneLink          = Rule{Prefix: "link", Max: 80}
 	APIManagement        = Rule{Prefix: "apim", Max: 50, Unique: true}
+	UserAssignedIdentity = Rule{Prefix: "id", Max: 128}
+	StorageAccount       = Rule{Prefix: "st", Max: 24, Unique: true, NoHyphen: true}
+	KeyVault             = Rule{Prefix: "kv", Max: 24, Unique: true}
+	ContainerRegistry    = Rule{Prefix: "cr", Max: 50, Unique: true, NoHyphen: true}
+	ServiceBusNamespace  = Rule{Prefix: "sb", Max: 50, Unique: true}
+	PrivateEndpoint      = Rule{Prefix: "pep", Max: 64}
 )
 
 // hashLength is the number of hex digits (24 bits) of a name's hash.

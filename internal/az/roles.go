@@ -4,31 +4,33 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
 // Role is an Azure role: what a principal may do at a scope.
 type Role struct {
-	Name string // as the portal shows it
-	GUID string // of the role definition
+	Name    string          // as the portal shows it
+	GUID    string          // of the role definition
+	Defined pulumi.Resource // the definition, for a role that this project makes; nil for a built-in one
 }
 
 // Built-in roles.
 // https://learn.microsoft.com/azure/role-based-access-control/built-in-roles
 var (
-	NetworkContributor        = Role{"Network Contributor", "4d97b98b-1d4f-4787-a291-c67834d212e7"}
-	PrivateDNSZoneContributor = Role{"Private DNS Zone Contributor", "b12aa53e-6015-4669-85d0-8515ebb3ae7f"}
-	ManagedIdentityOperator   = Role{"Managed Identity Operator", "f1a07417-d97a-45cb-824c-7a7467783830"}
-	ImagePull                 = Role{"AcrPull", "7f951dda-4ed3-4680-a7ca-43fe172d538d"}
-	ImagePush                 = Role{"AcrPush", "8311e382-0749-4cb8-b61a-304f252e45ec"}
-	BlobContributor           = Role{"Storage Blob Data Contributor", "ba92f5b4-2d11-453d-a403-e96b0029c9fe"}
-	BlobReader                = Role{"Storage Blob Data Reader", "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"}
-	BlobDelegator             = Role{"Storage Blob Delegator", "db58b8e5-c6ad-4a2a-8342-4190687cbf4a"}
-	TableContributor          = Role{"Storage Table Data Contributor", "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3"}
-	BusSender                 = Role{"Azure Service Bus Data Sender", "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39"}
-	BusReceiver               = Role{"Azure Service Bus Data Receiver", "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0"}
-	BusOwner                  = Role{"Azure Service Bus Data Owner", "090c5cfd-751d-490a-894a-3ce6f1109419"}
-	SecretsUser               = Role{"Key Vault Secrets User", "4633458b-17de-408a-b874-0445c86b69e6"}
-	SecretsOfficer            = Role{"Key Vault Secrets Officer", "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"}
+	NetworkContributor        = Role{Name: "Network Contributor", GUID: "4d97b98b-1d4f-4787-a291-c67834d212e7"}
+	PrivateDNSZoneContributor = Role{Name: "Private DNS Zone Contributor", GUID: "b12aa53e-6015-4669-85d0-8515ebb3ae7f"}
+	ManagedIdentityOperator   = Role{Name: "Managed Identity Operator", GUID: "f1a07417-d97a-45cb-824c-7a7467783830"}
+	ImagePull                 = Role{Name: "AcrPull", GUID: "7f951dda-4ed3-4680-a7ca-43fe172d538d"}
+	ImagePush                 = Role{Name: "AcrPush", GUID: "8311e382-0749-4cb8-b61a-304f252e45ec"}
+	BlobContributor           = Role{Name: "Storage Blob Data Contributor", GUID: "ba92f5b4-2d11-453d-a403-e96b0029c9fe"}
+	BlobReader                = Role{Name: "Storage Blob Data Reader", GUID: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"}
+	BlobDelegator             = Role{Name: "Storage Blob Delegator", GUID: "db58b8e5-c6ad-4a2a-8342-4190687cbf4a"}
+	TableContributor          = Role{Name: "Storage Table Data Contributor", GUID: "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3"}
+	BusSender                 = Role{Name: "Azure Service Bus Data Sender", GUID: "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39"}
+	BusReceiver               = Role{Name: "Azure Service Bus Data Receiver", GUID: "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0"}
+	BusOwner                  = Role{Name: "Azure Service Bus Data Owner", GUID: "090c5cfd-751d-490a-894a-3ce6f1109419"}
+	SecretsUser               = Role{Name: "Key Vault Secrets User", GUID: "4633458b-17de-408a-b874-0445c86b69e6"}
+	SecretsOfficer            = Role{Name: "Key Vault Secrets Officer", GUID: "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"}
 )
 
 // DefinitionID is the ARM id of the role in the subscription.

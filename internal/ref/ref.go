@@ -72,3 +72,9 @@ type Identity struct {
 	PrincipalID pulumi.StringOutput // of the service principal; known after an update
 	ClientID    pulumi.StringOutput // of the application; known after an update
 }
+
+// Queue is a queue of work, ready once its worker may receive from it.
+type Queue struct {
+	Resource
+	Name string // within its namespace
+}

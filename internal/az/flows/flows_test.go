@@ -26,7 +26,7 @@ func site(t *testing.T, env az.Environment, gateway netplan.GatewayNetwork) Site
 		Gateway: gateway,
 	})
 	require.Empty(t, problems)
-	return Site{Environment: env, Location: "swedencentral", Plan: plan}
+	return Site{Environment: env, Location: "swedencentral", Plan: plan, PrivateBus: env == az.Prod, PrivateRegistry: env == az.Prod}
 }
 
 // sites are all sensible sites.

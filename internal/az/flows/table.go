@@ -36,9 +36,11 @@ const (
 
 // Site is what decides which rows hold.
 type Site struct {
-	Environment az.Environment
-	Location    string
-	Plan        netplan.Plan
+	Environment     az.Environment
+	Location        string
+	Plan            netplan.Plan
+	PrivateBus      bool // reached through an endpoint
+	PrivateRegistry bool // reached through an endpoint
 }
 
 func tcp(ports ...string) Ports { return Ports{TCP, ports} }
@@ -67,6 +69,8 @@ func external(s Site) bool { return !s.Plan.Gateway.Internal }
 func classic(s Site) bool  { return s.Plan.Gateway.Mode == netplan.Classic }
 func inside(s Site) bool   { return s.Plan.Gateway.Mode != netplan.Endpoint } // its own subnet takes calls
 
+func publicBus(s Site) bool       { return !s.PrivateBus }
+func publicRegistry(s Site) bool  { return !s.PrivateRegistry }
 func classicExternal(s Site) bool { return classic(s) && external(s) }
 func insideInternal(s Site) bool  { return inside(s) && !external(s) }
 
@@ -98,10 +102,10 @@ var Table = []Flow{
 	{20, anyNode, tag("AzureMonitor"), https, "metrics and logs", aksEgress, nil},
 	{21, anyNode, internet, udp("123"), "time", aksEgress, nil},
 	{22, anyNode, internet, https, "node image and operating system packages", aksEgress, dev},
-	{23, anyNode, tag("AzureContainerRegistry.{location}"), https, "a registry without a private endpoint", aksEgress, dev},
-	{24, workerNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, dev},
-	{25, batchNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, dev},
-	{26, systemNodes, tag("ServiceBus.{location}"), https, "a Standard namespace has no private endpoint", busPorts, dev},
+	{23, anyNode, tag("AzureContainerRegistry.{location}"), https, "a registry without a private endpoint", aksEgress, publicRegistry},
+	{24, workerNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, publicBus},
+	{25, batchNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, publicBus},
+	{26, systemNodes, tag("ServiceBus.{location}"), https, "a Standard namespace has no private endpoint", busPorts, publicBus},
 
 	// The synchronous door.
 	{30, gateway, models, https, "the gateway calls the synchronous model accounts; nobody else does", oneDoor, nil},

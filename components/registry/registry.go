@@ -1,0 +1,106 @@
+// Package registry owns the container registry from which everything in the
+// cluster runs.
+package registry
+
+import (
+	"fmt"
+
+	containerregistry "github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2/v20230701"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"onedoor/internal/az"
+	"onedoor/internal/privatelink"
+	"onedoor/internal/ref"
+)
+
+// Type is the component's token; changing it needs an alias in New.
+const Type = "onedoor:registry:Registry"
+
+// component is the value of the component tag.
+const component = "registry"
+
+// Args are the inputs of New.
+type Args struct {
+	Scope     az.Scope
+	Group     ref.Group
+	Existing  *az.ID     // a registry that others own; nil makes one
+	Private   bool       // reachable through the network alone, of the one made here
+	Endpoints ref.Subnet // of data endpoints
+	Zones     ref.Zones
+	Kubelet   ref.Identity // pulls
+	Runner    ref.Identity // imports
+}
+
+// Registry holds images and charts. Fields below ResourceState are its outputs.
+type Registry struct {
+	pulumi.ResourceState
+	Resource    ref.Resource        // ready once it can be reached
+	LoginServer pulumi.StringOutput // host in image references; ready once nodes may pull
+}
+
+// New declares the registry. Children carry name, so two can coexist.
+func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOption) (*Registry, error) {
+	r := &Registry{}
+	if err := ctx.RegisterComponentResource(Type, name, r, opts...); err != nil {
+		return nil, err
+	}
+	in := pulumi.Parent(r)
+	plain := args.Scope.Name(az.ContainerRegistry)
+	if args.Existing != nil {
+		plain = args.Existing.Name()
+		r.Resource = ref.Ready(args.Existing.String())
+	} else if err := r.create(ctx, name, plain, args, in); err != nil {
+		return nil, err
+	}
+	pulls, err := args.Scope.Grant(ctx, name+"-kubelet-pulls", az.ImagePull, args.Kubelet, r.Resource, in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := args.Scope.Grant(ctx, name+"-runner-pushes", az.ImagePush, args.Runner, r.Resource, in); err != nil {
+		return nil, err
+	}
+	r.LoginServer = ref.After(pulumi.String(plain+".azurecr.io"), pulls)
+	return r, ctx.RegisterResourceOutputs(r, pulumi.Map{"loginServer": r.LoginServer})
+}
+
+// create declares a registry without an admin user. Private, it takes the
+// Premium tier, the only one with endpoints, and is zone-redundant.
+// https://learn.microsoft.com/azure/container-registry/container-registry-skus
+func (r *Registry) create(ctx *pulumi.Context, name, plain string, args Args, in pulumi.ResourceOption) error {
+	scope := args.Scope
+	registry := &containerregistry.RegistryArgs{
+		RegistryName:        pulumi.String(plain),
+		ResourceGroupName:   args.Group.Name,
+		Location:            pulumi.String(scope.Location),
+		Sku:                 containerregistry.SkuArgs{Name: pulumi.String("Basic")},
+		AdminUserEnabled:    pulumi.Bool(false),
+		PublicNetworkAccess: pulumi.String("Enabled"),
+		Tags:                scope.Tags(component),
+	}
+	if args.Private {
+		registry.Sku = containerregistry.SkuArgs{Name: pulumi.String("Premium")}
+		registry.PublicNetworkAccess = pulumi.String("Disabled")
+		registry.NetworkRuleBypassOptions = pulumi.String("None")
+		registry.NetworkRuleSet = containerregistry.NetworkRuleSetArgs{DefaultAction: pulumi.String("Deny")}
+		registry.DataEndpointEnabled = pulumi.Bool(true) // layers come from the registry's own host, not from any storage account
+		registry.ZoneRedundancy = pulumi.String("Enabled")
+	}
+	made, err := containerregistry.NewRegistry(ctx, name, registry, in, pulumi.Protect(scope.Protect()))
+	if err != nil {
+		return fmt.Errorf("registry %q: %w", name, err)
+	}
+	id := scope.ResourceID(args.Group.PlainName, "Microsoft.ContainerRegistry/registries", plain)
+	r.Resource = ref.Ready(id, made)
+	if !args.Private {
+		return nil
+	}
+	endpoint, err := privatelink.New(ctx, name, privatelink.Args{
+		Scope: scope, Component: component, Group: args.Group, Subnet: args.Endpoints,
+		Target: r.Resource, GroupID: "registry", Zone: az.ZoneRegistry, Zones: args.Zones,
+	}, in)
+	if err != nil {
+		return err
+	}
+	r.Resource = ref.Ready(id, endpoint...)
+	return nil
+}
