@@ -107,9 +107,9 @@ func (c *Config) check(report *problems, whole bool) {
 	c.Storage.check(report)
 	c.Registry.check(report)
 	c.Queue.check(report)
-	c.checkRetention(report)
 	if whole && len(report.list) == 0 {
 		c.planNetwork(report)
+		c.checkRetention(report)
 	}
 }
 

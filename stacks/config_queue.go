@@ -3,6 +3,7 @@ package stacks
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"time"
 
 	"onedoor/internal/capacity"
@@ -121,17 +122,21 @@ func (w Worker) container(name string) string {
 }
 
 // checkRetention refuses payloads that could be gone before the message that
-// points at them.
+// points at them. It names the queue that needs them longest.
 func (c *Config) checkRetention(report *problems) {
+	longest, want := 0, ""
 	for _, name := range sortedKeys(c.Queue.Queues) {
 		w := c.Queue.Queues[name]
 		hold, err := capacity.HoldFor(w.P99, w.Batch)
 		if err != nil {
-			continue // reported already
+			panic(err) // refused by check
 		}
 		ttl, _ := capacity.TimeToLive(w.Wait, w.Deliveries, hold)
-		if days, why := capacity.MinRetentionDays(ttl, capacity.BatchWindow, c.Storage.Triage); c.Storage.PayloadDays < days {
-			report.bad("storage.payloadDays", c.Storage.PayloadDays, fmt.Sprintf("at least %d days, or a live message of queue %q could point at nothing: %s", days, name, why), fmt.Sprint(days))
+		if days, why := capacity.MinRetentionDays(ttl, capacity.BatchWindow, c.Storage.Triage); days > longest {
+			longest, want = days, fmt.Sprintf("at least %d days, or a live message of queue %q could point at nothing: %s", days, name, why)
 		}
+	}
+	if c.Storage.PayloadDays < longest {
+		report.bad("storage.payloadDays", c.Storage.PayloadDays, want, strconv.Itoa(longest))
 	}
 }
