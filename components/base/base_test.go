@@ -14,10 +14,7 @@ import (
 
 func args() base.Args {
 	return base.Args{
-		Scope: az.Scope{
-			Project: "onedoor", Stack: "test", Environment: az.Dev, SubscriptionID: "11111111-2222-3333-4444-555555555555",
-			Location: "swedencentral", Generation: 1, Owner: "o", CostCentre: "c",
-		},
+		Scope:         fake.Scope(az.Dev),
 		RetentionDays: 30, DailyQuotaGB: 5, Alerts: []string{"b@example.com", "a@example.com", "b@example.com"},
 	}
 }
@@ -29,7 +26,7 @@ func program(a base.Args) pulumi.RunFunc {
 	}
 }
 
-const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-onedoor-test-platform"
+const group = "/subscriptions/" + fake.SubscriptionID + "/resourceGroups/rg-onedoor-test-platform"
 
 func TestBaseDeclaresItsParts(t *testing.T) {
 	t.Parallel()

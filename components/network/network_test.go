@@ -14,10 +14,9 @@ import (
 	"onedoor/internal/az/flows"
 	"onedoor/internal/az/netplan"
 	"onedoor/internal/fake"
-	"onedoor/internal/ref"
 )
 
-const subscription = "/subscriptions/11111111-2222-3333-4444-555555555555"
+const subscription = "/subscriptions/" + fake.SubscriptionID
 
 func args(t *testing.T) network.Args {
 	t.Helper()
@@ -31,11 +30,8 @@ func args(t *testing.T) network.Args {
 	})
 	require.Empty(t, problems)
 	return network.Args{
-		Scope: az.Scope{
-			Project: "onedoor", Stack: "test", Environment: az.Dev, SubscriptionID: "11111111-2222-3333-4444-555555555555",
-			Location: "swedencentral", Generation: 1, Owner: "o", CostCentre: "c",
-		},
-		Group: ref.Group{PlainName: "rg", Name: pulumi.String("rg").ToStringOutput()},
+		Scope: fake.Scope(az.Dev),
+		Group: fake.Group(),
 		Site:  flows.Site{Environment: az.Dev, Location: "swedencentral", Plan: plan},
 		Peers: []network.Peer{
 			{Name: "spoke", ID: subscription + "/resourceGroups/rg-spoke/providers/Microsoft.Network/virtualNetworks/spoke"},
@@ -53,23 +49,17 @@ func program(a network.Args) pulumi.RunFunc {
 			return err
 		}
 		for role, subnet := range n.Subnets {
-			if err := consume(ctx, "reader-"+string(role), subnet.ID); err != nil {
+			if err := fake.Reader(ctx, "reader-"+string(role), subnet.ID); err != nil {
 				return err
 			}
 		}
 		for name, zone := range n.Zones {
-			if err := consume(ctx, "reader-"+name, zone.ID); err != nil {
+			if err := fake.Reader(ctx, "reader-"+name, zone.ID); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-}
-
-// consume registers a resource that reads value.
-func consume(ctx *pulumi.Context, name string, value pulumi.StringOutput) error {
-	var reader struct{ pulumi.CustomResourceState }
-	return ctx.RegisterResource("test:index:Reader", name, pulumi.Map{"value": value}, &reader)
 }
 
 func TestEverySubnetHasItsRules(t *testing.T) {
