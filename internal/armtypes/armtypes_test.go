@@ -158,7 +158,7 @@ func TestEveryMappedInputReachesItsPlace(t *testing.T) {
 func set(m map[string]any, path string, v any) {
 	name, rest, nested := strings.Cut(path, ".")
 	name, arrays := strings.TrimRight(name, "[]"), strings.Count(name, "[]")
-	var inner any = v
+	var inner = v
 	if nested {
 		object := map[string]any{}
 		set(object, rest, v)

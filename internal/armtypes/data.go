@@ -109,7 +109,7 @@ func load() (*Catalog, error) {
 		func() error { return limits.merge(types.Types) },
 		b.build,
 		func() error { return names.apply(b.objects) },
-		func() error { return b.join() },
+		b.join,
 	} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("armtypes: %w", err)
@@ -252,9 +252,7 @@ func (b *builder) join() error {
 			if v.rename == nil {
 				v.rename = map[string]string{}
 			}
-			for name, path := range o.rename {
-				v.rename[name] = path
-			}
+			maps.Copy(v.rename, o.rename)
 			maps.Copy(v.props, common)
 			if v.props[d.Discriminator] == nil {
 				v.props[d.Discriminator] = &prop{typ: &typ{kind: kindEnum, values: []string{value}}, required: true}

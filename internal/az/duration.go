@@ -2,6 +2,7 @@ package az
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -9,26 +10,23 @@ import (
 // in "PT5M" or "P1DT2H".
 func Duration(d time.Duration) string {
 	seconds := int64(d / time.Second)
-	s := "P"
-	if days := seconds / 86400; days > 0 {
-		s += fmt.Sprintf("%dD", days)
-	}
-	rest := seconds % 86400
-	if rest == 0 && s != "P" {
-		return s
-	}
-	s += "T"
+	var date, clock strings.Builder
 	for _, unit := range []struct {
 		length int64
 		letter string
-	}{{3600, "H"}, {60, "M"}, {1, "S"}} {
-		if n := rest / unit.length; n > 0 {
-			s += fmt.Sprintf("%d%s", n, unit.letter)
+		to     *strings.Builder
+	}{{86400, "D", &date}, {3600, "H", &clock}, {60, "M", &clock}, {1, "S", &clock}} {
+		if n := seconds / unit.length; n > 0 {
+			fmt.Fprintf(unit.to, "%d%s", n, unit.letter)
 		}
-		rest %= unit.length
+		seconds %= unit.length
 	}
-	if s == "PT" {
+	switch {
+	case date.Len()+clock.Len() == 0:
 		return "PT0S"
+	case clock.Len() == 0:
+		return "P" + date.String()
+	default:
+		return "P" + date.String() + "T" + clock.String()
 	}
-	return s
 }

@@ -2,6 +2,7 @@ package az
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -100,9 +101,5 @@ var guids = uuid.MustParse("c2f3f6a0-7d54-5b0e-9f0e-3f7c5a1d8e42")
 
 // guid is a GUID that follows from words alone.
 func guid(words ...string) string {
-	text := ""
-	for _, word := range words {
-		text += word + "\x00"
-	}
-	return uuid.NewSHA1(guids, []byte(text)).String()
+	return uuid.NewSHA1(guids, []byte(strings.Join(words, "\x00"))).String()
 }
