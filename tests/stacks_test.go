@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"onedoor/cmd/embedded"
+	"onedoor/internal/armtypes"
 	"onedoor/internal/engine"
 )
 
@@ -98,6 +99,12 @@ func ops(r *engine.Result) map[string]int {
 	return out
 }
 
+// stateful are the types that hold what cannot be made again.
+var stateful = map[string]bool{
+	"ResourceGroup": true, "Workspace": true, "StorageAccount": true, "BlobContainer": true, "Table": true, "Vault": true,
+	"Registry": true, "Namespace": true, "Queue": true, "Topic": true,
+}
+
 func TestLifeCycle(t *testing.T) {
 	t.Parallel()
 	for stack, file := range stackFiles {
@@ -125,7 +132,13 @@ func TestLifeCycle(t *testing.T) {
 				var failure *engine.Failure
 				require.ErrorAs(t, err, &failure)
 				assert.Equal(t, engine.KindProtected, failure.Kind)
-				assert.NotEmpty(t, failure.Protected)
+				var want []string
+				for _, r := range up.Resources {
+					if stateful[r.Type[strings.LastIndex(r.Type, ":")+1:]] {
+						want = append(want, r.URN)
+					}
+				}
+				assert.Equal(t, want, failure.Protected, "what holds data is protected, and nothing else")
 			}
 			_, err = s.Destroy(ctx, protected)
 			require.NoError(t, err)
@@ -142,6 +155,8 @@ func TestEveryResourceKeepsTheHouseRules(t *testing.T) {
 	for stack, file := range stackFiles {
 		t.Run(stack, func(t *testing.T) {
 			t.Parallel()
+			types, err := armtypes.Load()
+			require.NoError(t, err)
 			_, result := preview(t, stack, file)
 			provider := ""
 			for _, r := range result.Resources {
@@ -157,7 +172,12 @@ func TestEveryResourceKeepsTheHouseRules(t *testing.T) {
 				}
 				assert.Equal(t, provider, r.Provider, r.URN)
 				assert.Contains(t, r.Parent, "onedoor:", "%s must belong to a component", r.URN)
-				if taggable(r.Type) {
+				typ, known := types.ByToken(r.Type)
+				require.True(t, known, r.Type)
+				if typ.HasInput("publicNetworkAccess") && stack != "dev" {
+					assert.Equal(t, "Disabled", publicAccess(r), "%s is open to the internet", r.URN)
+				}
+				if typ.HasInput("tags") {
 					tags, _ := r.Inputs["tags"].(map[string]any)
 					for _, key := range []string{"component", "cost-centre", "environment", "managed-by", "owner", "stack"} {
 						assert.NotEmpty(t, tags[key], "%s: tag %s", r.URN, key)
@@ -172,10 +192,13 @@ func TestEveryResourceKeepsTheHouseRules(t *testing.T) {
 	}
 }
 
-// taggable tells whether Azure takes tags on resources of the type.
-func taggable(typ string) bool {
-	kind := typ[strings.LastIndex(typ, ":")+1:]
-	return kind != "Subnet" && kind != "VirtualNetworkPeering"
+// publicAccess is what a resource says of public access; vaults say it one
+// level down.
+func publicAccess(r engine.Resource) any {
+	if properties, ok := r.Inputs["properties"].(map[string]any); ok {
+		return properties["publicNetworkAccess"]
+	}
+	return r.Inputs["publicNetworkAccess"]
 }
 
 // flatten is the text of every value in v.
