@@ -174,7 +174,8 @@ func TestEveryResourceKeepsTheHouseRules(t *testing.T) {
 				assert.Contains(t, r.Parent, "onedoor:", "%s must belong to a component", r.URN)
 				typ, known := types.ByToken(r.Type)
 				require.True(t, known, r.Type)
-				if typ.HasInput("publicNetworkAccess") && stack != "dev" {
+				closable := typ.HasInput("publicNetworkAccess") || strings.HasSuffix(r.Type, ":Vault")
+				if closable && stack != "dev" {
 					assert.Equal(t, "Disabled", publicAccess(r), "%s is open to the internet", r.URN)
 				}
 				if typ.HasInput("tags") {
