@@ -64,9 +64,15 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if b.BatchDoor, err = b.group(ctx, name, "batch-door", args.Scope); err != nil {
 		return nil, err
 	}
-	if err := b.logs(ctx, name, args); err != nil {
+	rule, err := b.logs(ctx, name, args)
+	if err != nil {
 		return nil, err
 	}
+	// Nothing else starts before the rule stands. Azure adds one of that name by
+	// itself some minutes after the component, and the provider refuses to create
+	// what exists already; behind everything else the rule would come too late.
+	b.Platform.Name = ref.After(b.Platform.Name, rule)
+	b.BatchDoor.Name = ref.After(b.BatchDoor.Name, rule)
 	return b, ctx.RegisterResourceOutputs(b, pulumi.Map{
 		"platformGroup":  b.Platform.Name,
 		"batchDoorGroup": b.BatchDoor.Name,
@@ -90,12 +96,12 @@ func (b *Base) group(ctx *pulumi.Context, name, role string, scope az.Scope) (re
 }
 
 // logs declares the workspace, Application Insights over it and the action
-// group.
-func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
+// group, and last the rule that Azure would otherwise add.
+func (b *Base) logs(ctx *pulumi.Context, name string, args Args) (pulumi.Resource, error) {
 	scope, in := args.Scope, pulumi.Parent(b)
 	workspace, err := b.workspace(ctx, name, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
 	actionGroupName := scope.Name(az.ActionGroup)
@@ -116,7 +122,7 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
 		Tags:              scope.Tags(component),
 	}, in)
 	if err != nil {
-		return fmt.Errorf("base %q: action group: %w", name, err)
+		return nil, fmt.Errorf("base %q: action group: %w", name, err)
 	}
 
 	insightsName := scope.Name(az.ApplicationInsights)
@@ -131,7 +137,7 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) error {
 		Tags:                scope.Tags(component),
 	}, in)
 	if err != nil {
-		return fmt.Errorf("base %q: application insights: %w", name, err)
+		return nil, fmt.Errorf("base %q: application insights: %w", name, err)
 	}
 	b.Logs = ref.Logs{
 		Workspace:   workspace,
@@ -168,8 +174,8 @@ func (b *Base) workspace(ctx *pulumi.Context, name string, args Args) (ref.Resou
 // Insights by itself, under this very name, together with an action group of
 // its own: a resource that no program knows keeps its group from being deleted.
 // https://github.com/hashicorp/terraform-provider-azurerm/issues/18026
-func (b *Base) anomalies(ctx *pulumi.Context, name string, scope az.Scope, insightsName string) error {
-	_, err := alertsmanagement.NewSmartDetectorAlertRule(ctx, name+"-anomalies", &alertsmanagement.SmartDetectorAlertRuleArgs{
+func (b *Base) anomalies(ctx *pulumi.Context, name string, scope az.Scope, insightsName string) (pulumi.Resource, error) {
+	rule, err := alertsmanagement.NewSmartDetectorAlertRule(ctx, name+"-anomalies", &alertsmanagement.SmartDetectorAlertRuleArgs{
 		AlertRuleName:     pulumi.String("Failure Anomalies - " + insightsName),
 		ResourceGroupName: b.Platform.Name,
 		Location:          pulumi.String("global"),
@@ -183,7 +189,7 @@ func (b *Base) anomalies(ctx *pulumi.Context, name string, scope az.Scope, insig
 		Tags:              scope.Tags(component),
 	}, pulumi.Parent(b))
 	if err != nil {
-		return fmt.Errorf("base %q: anomalies: %w", name, err)
+		return nil, fmt.Errorf("base %q: anomalies: %w", name, err)
 	}
-	return nil
+	return rule, nil
 }

@@ -21,8 +21,14 @@ func args() base.Args {
 
 func program(a base.Args) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
-		_, err := base.New(ctx, "base", a)
-		return err
+		b, err := base.New(ctx, "base", a)
+		if err != nil {
+			return err
+		}
+		if err := fake.Reader(ctx, "platform-reader", b.Platform.Name); err != nil {
+			return err
+		}
+		return fake.Reader(ctx, "door-reader", b.BatchDoor.Name)
 	}
 }
 
@@ -34,9 +40,9 @@ func TestBaseDeclaresItsParts(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			plan := fake.Run(t, mode, program(args()))
-			assert.Equal(t, []string{"base", "base-alerts", "base-anomalies", "base-batch-door", "base-insights", "base-logs", "base-platform"}, plan.Names(""))
+			assert.Equal(t, []string{"base", "base-alerts", "base-anomalies", "base-batch-door", "base-insights", "base-logs", "base-platform", "door-reader", "platform-reader"}, plan.Names(""))
 			for _, r := range plan.Resources {
-				if r.Custom {
+				if r.Custom && r.Parent != "" {
 					assert.Equal(t, "base", r.Parent, r.Name)
 					assert.Contains(t, r.Input("tags"), az.TagOwner, r.Name)
 					assert.False(t, r.Protect, r.Name)
@@ -61,6 +67,16 @@ func TestAnomalyRuleTakesThePlaceOfAzuresOwn(t *testing.T) {
 	assert.Equal(t, "Failure Anomalies - "+plan.Get(t, "base-insights").Input("resourceName").(string), rule.Input("alertRuleName"))
 	assert.Equal(t, []any{group + "/providers/Microsoft.Insights/components/appi-onedoor-test"}, rule.Input("scope"))
 	assert.Subset(t, rule.DependsOn, []string{"base-insights", "base-alerts"})
+}
+
+// Azure adds the rule some minutes after the component; behind slow resources
+// ours would come too late, and be refused.
+func TestNothingElseStartsBeforeTheAnomalyRuleStands(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Update, program(args()))
+	for _, reader := range []string{"platform-reader", "door-reader"} {
+		assert.Contains(t, plan.Get(t, reader).DependsOn, "base-anomalies", reader)
+	}
 }
 
 func TestAlertsReachEachAddressOnce(t *testing.T) {
