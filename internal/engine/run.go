@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -248,6 +249,10 @@ func (r *Run) complete(l layout, res *Result, before state, record string, ok bo
 		res.Complete = ok
 	}
 	live, old := after.live(), before.live()
+	if res.Operation == OpDestroy {
+		// The program runs for its hooks and registers also what does not exist.
+		res.Resources = slices.DeleteFunc(res.Resources, func(r Resource) bool { _, existed := old[r.URN]; return !existed })
+	}
 	for i := range res.Resources {
 		now := &res.Resources[i]
 		st, known := live[now.URN]

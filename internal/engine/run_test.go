@@ -9,8 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -402,6 +404,27 @@ func TestDestroyRefusesProtected(t *testing.T) {
 	res, err := r.Destroy(t.Context(), DestroyOptions{IgnoreProtect: true})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]int{"delete": 6}, res.Changes)
+	assert.Zero(t, f.made())
+}
+
+// The program runs during a destroy, and registers what was never made.
+func TestDestroyTellsOnlyOfWhatExisted(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	r := project(t, f, tiny(knobs{}))
+	f.onMake = func(name string) error {
+		if name == "second" {
+			return errors.New("no room")
+		}
+		return nil
+	}
+	partly, err := r.Up(t.Context())
+	require.Error(t, err)
+	require.NotContains(t, partly.Changes, "same")
+
+	res, err := r.Destroy(t.Context(), DestroyOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"delete"}, slices.Sorted(maps.Keys(res.Changes)))
 	assert.Zero(t, f.made())
 }
 
