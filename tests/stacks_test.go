@@ -140,13 +140,65 @@ func TestLifeCycle(t *testing.T) {
 				}
 				assert.Equal(t, want, failure.Protected, "what holds data is protected, and nothing else")
 			}
-			_, err = s.Destroy(ctx, protected)
+			gone, err := s.Destroy(ctx, protected)
 			require.NoError(t, err)
-			empty, err := s.Preview(ctx)
+			assert.Equal(t, map[string]int{"delete": len(up.Resources)}, gone.Changes)
+			left, err := s.Refresh(ctx)
 			require.NoError(t, err)
-			assert.Equal(t, map[string]int{"create": len(up.Resources)}, empty.Changes, "after a destroy everything is to be made again")
+			assert.Empty(t, left.Resources)
 		})
 	}
+}
+
+// Names, roles and definitions carry the stack, so two stacks of one
+// subscription do not meet.
+func TestDevAndProdShareASubscription(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	cloud := filepath.Join(t.TempDir(), "subscription.json")
+	sessions := map[string]*embedded.Session{}
+	for _, stack := range []string{"dev", "prod"} {
+		s := session(t, stack, stackFiles[stack])
+		s.Cloud = cloud
+		_, err := s.Up(ctx)
+		require.NoError(t, err)
+		sessions[stack] = s
+	}
+	for stack, s := range sessions {
+		refreshed, err := s.Refresh(ctx)
+		require.NoError(t, err)
+		assert.Empty(t, ops(refreshed), stack)
+		again, err := s.Preview(ctx)
+		require.NoError(t, err)
+		assert.Empty(t, ops(again), "%s must not have been touched by the other", stack)
+	}
+}
+
+// Azure keeps the names of deleted vaults; a new generation has new ones.
+func TestAStackIsRebuiltUnderANewGeneration(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := session(t, "prod", stackFiles["prod"])
+	_, err := s.Up(ctx)
+	require.NoError(t, err)
+	_, err = s.Destroy(ctx, true)
+	require.NoError(t, err)
+
+	_, err = s.Up(ctx)
+	var failure *engine.Failure
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, engine.KindResource, failure.Kind)
+	assert.ErrorContains(t, err, "ConflictError")
+	assert.ErrorContains(t, err, "deleted state")
+
+	raw, err := os.ReadFile(stackFiles["prod"])
+	require.NoError(t, err)
+	next := strings.Replace(string(raw), "    environment: prod\n", "    environment: prod\n    generation: 2\n", 1)
+	require.NotEqual(t, string(raw), next)
+	s.StackFile = filepath.Join(t.TempDir(), "generation2.yaml")
+	require.NoError(t, os.WriteFile(s.StackFile, []byte(next), 0o644))
+	_, err = s.Up(ctx)
+	require.NoError(t, err)
 }
 
 // What must hold for every resource of every stack.

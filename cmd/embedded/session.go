@@ -14,12 +14,13 @@ import (
 	"onedoor/stacks"
 )
 
-// Session is one stack of the project over its own simulated cloud.
+// Session is one stack of the project over a simulated cloud.
 type Session struct {
 	Dir       string    // project directory, holds Pulumi.yaml
 	StackFile string    // the stack's configuration
 	Stack     string    // the stack's name
 	Home      string    // where state and caches of the project live, usually Dir/.onedoor
+	Cloud     string    // file of the simulated cloud; "" gives the stack one of its own. Stacks that share one must not run at the same time.
 	Progress  io.Writer // a person's view; nil means silence
 }
 
@@ -88,5 +89,10 @@ func (s *Session) do(ctx context.Context, operation func(*engine.Run, context.Co
 	return operation(run, ctx)
 }
 
-// cloudFile is where the stack's simulated cloud is kept.
-func (s *Session) cloudFile() string { return filepath.Join(s.Home, "azure", s.Stack+".json") }
+// cloudFile is where the simulated cloud is kept.
+func (s *Session) cloudFile() string {
+	if s.Cloud != "" {
+		return s.Cloud
+	}
+	return filepath.Join(s.Home, "azure", s.Stack+".json")
+}

@@ -211,7 +211,7 @@ func (b *builder) subnets(n *Network, vnet vnet, nat pulumi.StringOutput) error 
 			AllowForwardedTraffic:     pulumi.Bool(true), // a hub forwards its spokes
 			AllowGatewayTransit:       pulumi.Bool(false),
 			UseRemoteGateways:         pulumi.Bool(false),
-		}, serial()...)
+		}, append(serial(), pulumi.IgnoreChanges([]string{"peeringState"}))...) // Azure sets it when the other side peers back
 		if err != nil {
 			return fmt.Errorf("network %q: peering %s: %w", b.name, peer.Name, err)
 		}

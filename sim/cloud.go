@@ -1,0 +1,168 @@
+package sim
+
+import (
+	"sync"
+	"time"
+
+	"onedoor/sim/core"
+)
+
+// Cloud is one embedded Azure: a state, its clock and its file. All its methods
+// may be called at the same time.
+type Cloud struct {
+	file      *file
+	typesOnly bool
+
+	mu     sync.Mutex
+	state  core.State
+	gen    int // counts changes of state
+	clock  clock
+	faults []*Fault
+	log    []LogEntry
+	fails  map[string]*core.Error // outcome of failed operations, by id
+	dry    rehearsal
+}
+
+// LogEntry is one accepted write, in virtual time.
+type LogEntry struct {
+	// Seq is the order in which Azure accepted it.
+	Seq int
+	// Method is PUT, PATCH or DELETE.
+	Method core.Method
+	// ID is the resource written.
+	ID string
+	// Start and End are virtual; End is equal to Start for a write that the
+	// answer itself completes.
+	Start, End time.Duration
+}
+
+// Option changes how Open makes a Cloud.
+type Option func(*Cloud)
+
+// WithQuiet sets the real time without a request after which the virtual clock
+// moves on; the default is 10 ms. Zero moves it as soon as all requests wait,
+// which is right for tests that send one request after another.
+func WithQuiet(d time.Duration) Option { return func(c *Cloud) { c.clock.quiet = d } }
+
+// WithTypesOnly turns the behaviour rules off: types and names are checked,
+// nothing else is refused. One refusal hides all later resources from policy
+// packs, so a run that is about policies may want this.
+func WithTypesOnly() Option { return func(c *Cloud) { c.typesOnly = true } }
+
+// WithSeed adds resources that exist outside the stack, see core.Seed. They are
+// not written to the file.
+func WithSeed(resources ...core.Resource) Option {
+	return func(c *Cloud) { c.state = core.Seed(c.state, resources...) }
+}
+
+// WithClosedTenant makes the directory hold no principals but the identities of
+// the state: a role for anybody else is refused with PrincipalNotFound (A304).
+// For a single refusal, inject a Fault.
+func WithClosedTenant() Option { return func(c *Cloud) { c.state.ClosedTenant = true } }
+
+// betweenRuns is how much virtual time passes between two runs (A015).
+const betweenRuns = time.Hour
+
+// Open returns the Cloud stored at path. A missing file is an empty cloud, a
+// damaged one an error; an empty path keeps everything in memory.
+//
+// Operations that ran when the last process ended have completed by now, as
+// they would have in Azure.
+func Open(path string, opts ...Option) (*Cloud, error) {
+	c := &Cloud{file: &file{path: path}, state: core.New(), fails: map[string]*core.Error{}}
+	c.clock = clock{quiet: 10 * time.Millisecond, cloud: c}
+	if path != "" {
+		stored, found, err := c.file.load()
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			stored = core.Settle(stored)
+			c.state = core.Advance(stored, stored.Now+betweenRuns)
+		}
+	}
+	for _, opt := range opts {
+		opt(c)
+	}
+	return c, nil
+}
+
+// Close writes what is not written yet: how the last operations ended. The Cloud
+// stays usable.
+func (c *Cloud) Close() error {
+	c.mu.Lock()
+	gen := c.gen
+	c.mu.Unlock()
+	if gen == 0 {
+		return nil
+	}
+	return c.save(gen)
+}
+
+// State returns the present state; it never changes under the caller.
+func (c *Cloud) State() core.State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// Log returns the writes that were accepted since Open, in order.
+func (c *Cloud) Log() []LogEntry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]LogEntry(nil), c.log...)
+}
+
+// Seed adds resources that exist outside the stack, see core.Seed.
+func (c *Cloud) Seed(resources ...core.Resource) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = core.Seed(c.state, resources...)
+}
+
+// do applies one operation and stores the result; it does not wait for its end.
+func (c *Cloud) do(op core.Op) (core.Answer, error) {
+	c.mu.Lock()
+	op.TypesOnly = op.TypesOnly || c.typesOnly
+	before := c.state.Seq
+	next, answer := core.Apply(c.state, op)
+	changed := next.Seq != before
+	if changed {
+		c.set(next)
+		entry := LogEntry{Seq: next.Seq, Method: op.Method, ID: op.ID, Start: next.Now, End: next.Now}
+		if answer.Operation != nil {
+			entry.ID, entry.End = answer.Operation.Target, answer.Operation.End
+		}
+		c.log = append(c.log, entry)
+	}
+	gen := c.gen
+	c.mu.Unlock()
+	if !changed {
+		return answer, nil
+	}
+	return answer, c.save(gen)
+}
+
+// set replaces the state; c.mu is held.
+func (c *Cloud) set(next core.State) {
+	c.state = next
+	c.gen++
+}
+
+// save returns once a state at least as new as gen is on the disk. Writers wait
+// for one another, and the one that comes first writes for all.
+func (c *Cloud) save(gen int) error {
+	c.file.mu.Lock()
+	defer c.file.mu.Unlock()
+	if c.file.saved >= gen {
+		return nil
+	}
+	c.mu.Lock()
+	state, gen := c.state, c.gen
+	c.mu.Unlock()
+	if err := c.file.store(state); err != nil {
+		return err
+	}
+	c.file.saved = gen
+	return nil
+}
