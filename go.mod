@@ -3,34 +3,44 @@ module onedoor
 go 1.26.6
 
 require (
+	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.22.0
+	github.com/Azure/azure-sdk-for-go/sdk/azidentity v1.14.0
+	github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources v1.2.0
+	github.com/agext/levenshtein v1.2.3
+	github.com/blang/semver v3.5.1+incompatible
+	github.com/go-viper/mapstructure/v2 v2.5.0
+	github.com/google/uuid v1.6.0
 	github.com/pulumi/pulumi-azure-native-sdk/alertsmanagement/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2 v2.92.3
 	github.com/pulumi/pulumi-azure-native-sdk/insights/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 v2.92.3
 	github.com/pulumi/pulumi-azure-native-sdk/network/v2 v2.92.3
 	github.com/pulumi/pulumi-azure-native-sdk/operationalinsights/v2 v2.92.3
 	github.com/pulumi/pulumi-azure-native-sdk/resources/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/storage/v2 v2.92.3
+	github.com/pulumi/pulumi-azure-native-sdk/v2 v2.92.3
+	github.com/pulumi/pulumi-random/sdk/v4 v4.18.4
+	github.com/pulumi/pulumi/sdk/v3 v3.276.0
+	github.com/rogpeppe/go-internal v1.16.0
+	github.com/spf13/cobra v1.10.2
+	github.com/stretchr/testify v1.12.1
+	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/term v0.47.0
+	google.golang.org/grpc v1.83.2
+	google.golang.org/protobuf v1.36.11
 )
 
 require (
-	github.com/Azure/azure-sdk-for-go/sdk/azidentity v1.14.0 // indirect
-	github.com/AzureAD/microsoft-authentication-library-for-go v1.7.2 // indirect
-	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
-	github.com/kylelemons/godebug v1.1.0 // indirect
-	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
-)
-
-require (
-	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.22.0 // indirect
 	github.com/Azure/azure-sdk-for-go/sdk/internal v1.12.0 // indirect
-	github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources v1.2.0 // indirect
+	github.com/AzureAD/microsoft-authentication-library-for-go v1.7.2 // indirect
 	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/Microsoft/go-winio v0.6.2 // indirect
 	github.com/ProtonMail/go-crypto v1.5.2 // indirect
-	github.com/aead/chacha20 v0.0.0-20180709150244-8b13a72661da // indirect
-	github.com/agext/levenshtein v1.2.3 // indirect
-	github.com/apparentlymart/go-textseg/v13 v13.0.0 // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/aymanbagabas/go-osc52/v2 v2.0.1 // indirect
-	github.com/blang/semver v3.5.1+incompatible // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/charmbracelet/bubbles v1.0.0 // indirect
@@ -56,12 +66,11 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.6 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
-	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/godbus/dbus/v5 v5.2.2 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
+	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/golang/glog v1.2.5 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
-	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/grpc-ecosystem/grpc-opentracing v0.0.0-20180507213350-8e809c8a8645 // indirect
 	github.com/hashicorp/errwrap v1.1.0 // indirect
@@ -73,6 +82,7 @@ require (
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kevinburke/ssh_config v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.2 // indirect
+	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/lucasb-eyer/go-colorful v1.4.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mattn/go-localereader v0.0.1 // indirect
@@ -89,28 +99,16 @@ require (
 	github.com/opentracing/opentracing-go v1.2.0 // indirect
 	github.com/pgavlin/fx v0.1.6 // indirect
 	github.com/pjbgf/sha1cd v0.7.0 // indirect
+	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pkg/term v1.1.0 // indirect
 	github.com/pulumi/appdash v0.0.0-20231130102222-75f619a67231 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 v2.92.3
-	github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2 v2.92.3
-	github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 v2.92.3
-	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 v2.92.3
-	github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 v2.92.3
-	github.com/pulumi/pulumi-azure-native-sdk/storage/v2 v2.92.3
-	github.com/pulumi/pulumi-azure-native-sdk/v2 v2.92.3 // indirect
 	github.com/pulumi/pulumi-cloud-sdk/go v1.20261104.0 // indirect
-	github.com/pulumi/pulumi-kubernetes/sdk/v4 v4.32.0 // indirect
-	github.com/pulumi/pulumi-random/sdk/v4 v4.18.4 // indirect
-	github.com/pulumi/pulumi/sdk/v3 v3.276.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.0.0 // indirect
 	github.com/sergi/go-diff v1.4.0 // indirect
 	github.com/spf13/cast v1.4.1 // indirect
-	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
-	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/texttheater/golang-levenshtein v1.0.1 // indirect
 	github.com/uber/jaeger-client-go v2.30.0+incompatible // indirect
 	github.com/uber/jaeger-lib v2.4.1+incompatible // indirect
@@ -133,42 +131,31 @@ require (
 	go.opentelemetry.io/proto/otlp v1.11.0 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260803160001-6ac0973c030d // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260803160001-6ac0973c030d // indirect
-	google.golang.org/grpc v1.83.2 // indirect
-	google.golang.org/protobuf v1.36.11 // indirect
 	gopkg.in/tomb.v1 v1.0.0-20141024135613-dd632973f1e7 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	lukechampine.com/frand v1.5.1 // indirect
 )
 
-replace github.com/pulumi/pulumi-azure-native-sdk/resources/v2 => ./sdks/resources
-
-replace github.com/pulumi/pulumi-azure-native-sdk/operationalinsights/v2 => ./sdks/operationalinsights
-
-replace github.com/pulumi/pulumi-azure-native-sdk/insights/v2 => ./sdks/insights
-
-replace github.com/pulumi/pulumi-azure-native-sdk/alertsmanagement/v2 => ./sdks/alertsmanagement
-
-replace github.com/pulumi/pulumi-azure-native-sdk/network/v2 => ./sdks/network
-
-replace github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 => ./sdks/authorization
-
-replace github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2 => ./sdks/containerregistry
-
-replace github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 => ./sdks/keyvault
-
-replace github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 => ./sdks/managedidentity
-
-replace github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 => ./sdks/servicebus
-
-replace github.com/pulumi/pulumi-azure-native-sdk/storage/v2 => ./sdks/storage
+// Slim builds of the official modules, see sdks/generate.go.
+replace (
+	github.com/pulumi/pulumi-azure-native-sdk/alertsmanagement/v2 => ./sdks/alertsmanagement
+	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 => ./sdks/authorization
+	github.com/pulumi/pulumi-azure-native-sdk/containerregistry/v2 => ./sdks/containerregistry
+	github.com/pulumi/pulumi-azure-native-sdk/insights/v2 => ./sdks/insights
+	github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 => ./sdks/keyvault
+	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 => ./sdks/managedidentity
+	github.com/pulumi/pulumi-azure-native-sdk/network/v2 => ./sdks/network
+	github.com/pulumi/pulumi-azure-native-sdk/operationalinsights/v2 => ./sdks/operationalinsights
+	github.com/pulumi/pulumi-azure-native-sdk/resources/v2 => ./sdks/resources
+	github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 => ./sdks/servicebus
+	github.com/pulumi/pulumi-azure-native-sdk/storage/v2 => ./sdks/storage
+)

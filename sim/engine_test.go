@@ -16,6 +16,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	pulumicli "onedoor/internal/engine"
 	"onedoor/sim"
 )
 
@@ -83,20 +84,20 @@ func program(addressOf func(string) string) pulumi.RunFunc {
 	}
 }
 
-// stack makes a stack of the real engine over a Cloud, or skips the test: the
-// engine is a program of its own, named by ONEDOOR_PULUMI.
+// stack makes a stack of the real engine over a Cloud, as any caller of the
+// Automation API would.
 func stack(t *testing.T, cloud *sim.Cloud, body pulumi.RunFunc) auto.Stack {
 	t.Helper()
-	cli := os.Getenv("ONEDOOR_PULUMI")
-	if cli == "" {
-		t.Skip("ONEDOOR_PULUMI names no engine")
+	cli, err := pulumicli.Find(t.Context(), pulumicli.Options{Progress: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(cli, filepath.Join(bin, "pulumi")); err != nil {
+	if err := os.Symlink(cli.Path, filepath.Join(bin, "pulumi")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))

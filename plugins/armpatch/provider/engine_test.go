@@ -26,6 +26,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	pulumicli "onedoor/internal/engine"
 	"onedoor/plugins/armpatch/provider"
 	armpatch "onedoor/plugins/armpatch/sdk"
 )
@@ -101,7 +102,6 @@ func (g *gateway) properties() string {
 // engine makes a stack of the real engine, which attaches to a provider in this process.
 func engine(t *testing.T, endpoint string, program pulumi.RunFunc) auto.Stack {
 	t.Helper()
-	skipWithoutCLI(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -117,25 +117,19 @@ func engine(t *testing.T, endpoint string, program pulumi.RunFunc) auto.Stack {
 	})
 }
 
-// skipWithoutCLI returns the engine, a program of its own that ONEDOOR_PULUMI names.
-func skipWithoutCLI(t *testing.T) string {
-	t.Helper()
-	cli := os.Getenv("ONEDOOR_PULUMI")
-	if cli == "" {
-		t.Skip("ONEDOOR_PULUMI names no engine")
-	}
-	return cli
-}
-
 func stack(t *testing.T, program pulumi.RunFunc, plugins *workspace.Plugins, env map[string]string) auto.Stack {
 	t.Helper()
-	cli, dir := skipWithoutCLI(t), t.TempDir()
+	cli, err := pulumicli.Find(t.Context(), pulumicli.Options{Progress: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
 	for _, sub := range []string{"bin", "work", "state"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(cli, filepath.Join(dir, "bin", "pulumi")); err != nil {
+	if err := os.Symlink(cli.Path, filepath.Join(dir, "bin", "pulumi")); err != nil {
 		t.Fatal(err)
 	}
 	command, err := auto.NewPulumiCommand(&auto.PulumiCommandOptions{Root: dir})
@@ -294,7 +288,6 @@ func TestEngineShowsAllProblems(t *testing.T) {
 // it, and a preview needs neither a login nor Azure.
 func TestEngineStartsThePlugin(t *testing.T) {
 	t.Parallel()
-	skipWithoutCLI(t)
 	dir := t.TempDir()
 	// What the Go language host does with a directory that has a PulumiPlugin.yaml, done before.
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "pulumi-resource-armpatch"), "..").CombinedOutput(); err != nil {
