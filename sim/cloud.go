@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
+	"onedoor/internal/armtypes"
 	"onedoor/sim/core"
 )
 
@@ -118,6 +120,34 @@ func (c *Cloud) Seed(resources ...core.Resource) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state = core.Seed(c.state, resources...)
+}
+
+// Abandon takes back a create whose caller was killed before it got an answer,
+// so that the caller's next create does not meet its own leftovers. In Azure a
+// person would import the resource, or delete it. It does nothing when the
+// resource does not exist. token and inputs are those of the Pulumi resource.
+func (c *Cloud) Abandon(token string, inputs map[string]any, subscriptionID string) error {
+	catalog, err := armtypes.Load()
+	if err != nil {
+		return err
+	}
+	typ, ok := catalog.ByToken(token)
+	if !ok {
+		return fmt.Errorf("%s: no such type; the simulated cloud cannot have it", token)
+	}
+	id, found := typ.ID(inputs, subscriptionID)
+	if len(found) > 0 {
+		return fmt.Errorf("%s: %s", token, found[0])
+	}
+	c.mu.Lock()
+	if _, exists := c.state.Find(id); !exists {
+		c.mu.Unlock()
+		return nil
+	}
+	c.set(core.Forget(c.state, id))
+	gen := c.gen
+	c.mu.Unlock()
+	return c.save(gen)
 }
 
 // do applies one operation and stores the result; it does not wait for its end.

@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if engine.IsRecorder(os.Args[0]) {
 		engine.RecorderMain()
 	}
+	if home := os.Getenv(upEnv); home != "" {
+		upMain(home)
+	}
 	os.Exit(m.Run())
 }
 

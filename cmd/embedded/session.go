@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"onedoor/internal/engine"
 	"onedoor/sim"
@@ -22,14 +23,6 @@ type Session struct {
 	Home      string    // where state and caches of the project live, usually Dir/.onedoor
 	Cloud     string    // file of the simulated cloud; "" gives the stack one of its own. Stacks that share one must not run at the same time.
 	Progress  io.Writer // a person's view; nil means silence
-}
-
-// Check reads the stack's configuration and reports everything that is wrong
-// with it, before an engine is started. The error is a *stacks.ConfigError
-// where the configuration is to blame.
-func (s *Session) Check() error {
-	_, err := stacks.ParseFile(s.Stack, s.StackFile)
-	return err
 }
 
 // Preview plans an update and changes nothing.
@@ -61,9 +54,12 @@ func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Resu
 	})
 }
 
-// do opens the cloud, attaches it to an engine and runs one operation.
+// do reads the stack's configuration, opens the cloud, attaches it to an engine
+// and runs one operation. What is wrong with the configuration is reported
+// before anything is written, as a *stacks.ConfigError.
 func (s *Session) do(ctx context.Context, operation func(*engine.Run, context.Context) (*engine.Result, error)) (result *engine.Result, err error) {
-	if err := s.Check(); err != nil {
+	config, err := stacks.ParseFile(s.Stack, s.StackFile)
+	if err != nil {
 		return nil, err
 	}
 	cli, err := engine.Find(ctx, engine.Options{Progress: s.Progress})
@@ -83,10 +79,25 @@ func (s *Session) do(ctx context.Context, operation func(*engine.Run, context.Co
 		CLI: cli, Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home,
 		Program: stacks.Run, Recorder: recorder, Progress: s.Progress,
 	}
+	run.Recover = func(pending []engine.PendingOperation) error {
+		return abandon(cloud, config.Base.SubscriptionID, pending)
+	}
 	for pkg, server := range cloud.Providers() {
 		run.Providers = append(run.Providers, engine.Provider{Package: pkg, Server: server})
 	}
 	return operation(run, ctx)
+}
+
+// abandon takes back what an earlier run was making when it was killed.
+func abandon(cloud *sim.Cloud, subscriptionID string, pending []engine.PendingOperation) error {
+	for _, p := range pending {
+		if p.Kind == "creating" && strings.HasPrefix(p.Type, sim.AzureNative+":") {
+			if err := cloud.Abandon(p.Type, p.Inputs, subscriptionID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // cloudFile is where the simulated cloud is kept.
