@@ -103,6 +103,7 @@ require (
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pkg/term v1.1.0 // indirect
 	github.com/pulumi/appdash v0.0.0-20231130102222-75f619a67231 // indirect
+	github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2 v2.92.3
 	github.com/pulumi/pulumi-cloud-sdk/go v1.20261104.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.0.0 // indirect
@@ -159,3 +160,5 @@ replace (
 	github.com/pulumi/pulumi-azure-native-sdk/servicebus/v2 => ./sdks/servicebus
 	github.com/pulumi/pulumi-azure-native-sdk/storage/v2 => ./sdks/storage
 )
+
+replace github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2 => ./sdks/containerservice

@@ -31,6 +31,8 @@ var (
 	Peering              = Rule{Prefix: "peer", Max: 80}
 	DNSZoneLink          = Rule{Prefix: "link", Max: 80}
 	APIManagement        = Rule{Prefix: "apim", Max: 50, Unique: true}
+	ManagedCluster       = Rule{Prefix: "aks", Max: 54} // Azure allows 63; it is the DNS prefix too, which has 54
+	FederatedCredential  = Rule{Prefix: "fic", Max: 120}
 	UserAssignedIdentity = Rule{Prefix: "id", Max: 128}
 	StorageAccount       = Rule{Prefix: "st", Max: 24, Unique: true, NoHyphen: true}
 	KeyVault             = Rule{Prefix: "kv", Max: 24, Unique: true}

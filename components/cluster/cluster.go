@@ -1,0 +1,264 @@
+// Package cluster owns the AKS cluster: workload identity first, then KEDA, then
+// the node pools one after another. The order is by construction, because Azure
+// does not keep it: KEDA's operator that starts before the identity webhook
+// exists never gets a token.
+// https://learn.microsoft.com/azure/aks/keda-about
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20250101"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"onedoor/internal/az"
+	"onedoor/internal/ref"
+	armpatch "onedoor/plugins/armpatch/sdk"
+)
+
+// Type is the component's token; changing it needs an alias in New.
+const Type = "onedoor:cluster:Cluster"
+
+// component is the value of the component tag.
+const component = "cluster"
+
+// apiVersion is that of the pinned module, for the requests of the patch.
+const apiVersion = "2025-01-01"
+
+// Args are the inputs of New.
+type Args struct {
+	Scope    az.Scope
+	TenantID string // GUID of the Entra tenant whose people and services log in
+	Group    ref.Group
+	Identity ref.Identity // of the control plane, ready once its roles exist
+	Kubelet  ref.Identity // of the nodes
+	Logs     ref.Logs
+	Version  string   // Kubernetes minor version, as in "1.33"; Azure chooses the patch
+	Admins   []string // object ids of the Entra groups that administer the cluster, sorted
+	Access   Access
+	Pods     netip.Prefix // overlay addresses
+	Services netip.Prefix
+	Hostname bool   // egress rules by host name, which take advanced networking and cost money
+	System   Pool   // the one pool that is declared with the cluster
+	Pools    []Pool // made one after another, in this order
+}
+
+// Access is who can open a connection to the API server.
+type Access struct {
+	Private bool      // the network alone; otherwise the internet
+	Ranges  []string  // without Private: address ranges that may, sorted; none lets everybody try
+	Zone    *ref.Zone // with Private: the zone its name is registered in; nil lets Azure make one
+}
+
+func (a Args) check() error {
+	var found []error
+	if len(a.Admins) == 0 {
+		found = append(found, errors.New("no group of administrators: with local accounts off, nobody could log in"))
+	}
+	if a.Access.Private && len(a.Access.Ranges) > 0 {
+		found = append(found, errors.New("authorised ranges do not apply to a private API server"))
+	}
+	return errors.Join(found...)
+}
+
+// Cluster holds the AKS cluster. Fields below ResourceState are its outputs.
+type Cluster struct {
+	pulumi.ResourceState
+	Name   string              // of the cluster, plain
+	Ready  ref.Resource        // the cluster, once KEDA is on and every pool exists
+	Issuer pulumi.StringOutput // of the tokens of its service accounts, byte for byte; known after an update
+}
+
+// New declares a cluster. Children carry name, so two can coexist.
+func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOption) (*Cluster, error) {
+	if err := args.check(); err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", name, err)
+	}
+	c := &Cluster{Name: args.Scope.Name(az.ManagedCluster)}
+	if err := ctx.RegisterComponentResource(Type, name, c, opts...); err != nil {
+		return nil, err
+	}
+	in := pulumi.Parent(c)
+	scope := args.Scope
+	made, err := containerservice.NewManagedCluster(ctx, name, args.cluster(c.Name), in, pulumi.Protect(scope.Protect()),
+		// Owned by the patch below: a cluster that mentioned it would switch KEDA
+		// on together with workload identity, in an order that nothing documents.
+		pulumi.IgnoreChanges([]string{"workloadAutoScalerProfile"}),
+		pulumi.ReplaceOnChanges(clusterImmutable))
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", name, err)
+	}
+	id := scope.ResourceID(args.Group.PlainName, "Microsoft.ContainerService/managedClusters", c.Name)
+	keda, err := args.keda(ctx, name+"-keda", ref.Ready(id, made), made, in)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: keda: %w", name, err)
+	}
+	// Azure takes one write to a cluster or any of its pools at a time.
+	last := pulumi.Resource(keda)
+	for _, pool := range args.Pools {
+		next, err := pool.declare(ctx, name, args, c.Name, made, last, in)
+		if err != nil {
+			return nil, fmt.Errorf("cluster %q: pool %s: %w", name, pool.Name, err)
+		}
+		last = next
+	}
+	c.Ready = ref.Ready(id, keda, last)
+	c.Issuer = made.OidcIssuerProfile.IssuerURL().Elem()
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"id": c.Ready.ID, "issuer": c.Issuer})
+}
+
+// clusterImmutable are inputs that Azure refuses to change and azure-native does
+// not know to replace for.
+// https://github.com/hashicorp/terraform-provider-azurerm (force-new fields of kubernetes_cluster)
+var clusterImmutable = []string{
+	"apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone", "enableRBAC", "identityProfile",
+}
+
+// cluster is the declaration of the cluster, without KEDA.
+func (a Args) cluster(plain string) *containerservice.ManagedClusterArgs {
+	tier := "Free"
+	if a.Scope.Environment == az.Prod {
+		tier = "Standard" // with an uptime agreement
+	}
+	args := &containerservice.ManagedClusterArgs{
+		ResourceName:      pulumi.String(plain),
+		ResourceGroupName: a.Group.Name,
+		Location:          pulumi.String(a.Scope.Location),
+		Sku:               containerservice.ManagedClusterSKUArgs{Name: pulumi.String("Base"), Tier: pulumi.String(tier)},
+		KubernetesVersion: pulumi.String(a.Version),
+		NodeResourceGroup: pulumi.String(a.Scope.Name(az.ResourceGroup, "nodes")),
+		Identity: containerservice.ManagedClusterIdentityArgs{
+			Type: containerservice.ResourceIdentityTypeUserAssigned, UserAssignedIdentities: pulumi.StringArray{a.Identity.ID},
+		},
+		IdentityProfile: containerservice.UserAssignedIdentityMap{"kubeletidentity": containerservice.UserAssignedIdentityArgs{
+			ResourceId: a.Kubelet.ID, ClientId: a.Kubelet.ClientID, ObjectId: a.Kubelet.PrincipalID,
+		}},
+		EnableRBAC:           pulumi.Bool(true),
+		DisableLocalAccounts: pulumi.Bool(true), // Entra alone
+		AadProfile: containerservice.ManagedClusterAADProfileArgs{
+			Managed: pulumi.Bool(true), EnableAzureRBAC: pulumi.Bool(true), TenantID: pulumi.String(a.TenantID), AdminGroupObjectIDs: pulumi.ToStringArray(a.Admins),
+		},
+		OidcIssuerProfile: containerservice.ManagedClusterOIDCIssuerProfileArgs{Enabled: pulumi.Bool(true)},
+		SecurityProfile: containerservice.ManagedClusterSecurityProfileArgs{
+			WorkloadIdentity: containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs{Enabled: pulumi.Bool(true)},
+			ImageCleaner:     containerservice.ManagedClusterSecurityProfileImageCleanerArgs{Enabled: pulumi.Bool(true), IntervalHours: pulumi.Int(168)},
+			Defender: containerservice.ManagedClusterSecurityProfileDefenderArgs{
+				LogAnalyticsWorkspaceResourceId: a.Logs.Workspace.ID,
+				SecurityMonitoring:              containerservice.ManagedClusterSecurityProfileDefenderSecurityMonitoringArgs{Enabled: pulumi.Bool(true)},
+			},
+		},
+		NetworkProfile:         a.network(),
+		ApiServerAccessProfile: a.apiServer(),
+		AddonProfiles: containerservice.ManagedClusterAddonProfileMap{
+			"azurepolicy":                  containerservice.ManagedClusterAddonProfileArgs{Enabled: pulumi.Bool(true)},
+			"azureKeyvaultSecretsProvider": containerservice.ManagedClusterAddonProfileArgs{Enabled: pulumi.Bool(true), Config: pulumi.StringMap{"enableSecretRotation": pulumi.String("true"), "rotationPollInterval": pulumi.String("2m")}},
+		},
+		AzureMonitorProfile: containerservice.ManagedClusterAzureMonitorProfileArgs{
+			Metrics: containerservice.ManagedClusterAzureMonitorProfileMetricsArgs{Enabled: pulumi.Bool(true)},
+		},
+		StorageProfile: containerservice.ManagedClusterStorageProfileArgs{
+			BlobCSIDriver: containerservice.ManagedClusterStorageProfileBlobCSIDriverArgs{Enabled: pulumi.Bool(true)},
+		},
+		AutoUpgradeProfile: containerservice.ManagedClusterAutoUpgradeProfileArgs{
+			UpgradeChannel: pulumi.String("patch"), NodeOSUpgradeChannel: pulumi.String("NodeImage"),
+		},
+		AgentPoolProfiles: containerservice.ManagedClusterAgentPoolProfileArray{a.System.inline(a)},
+		Tags:              a.Scope.Tags(component),
+	}
+	if a.Access.Private && a.Access.Zone != nil { // the only case that takes one
+		args.FqdnSubdomain = pulumi.String(plain)
+	} else {
+		args.DnsPrefix = pulumi.String(plain)
+	}
+	return args
+}
+
+// network is the cluster's network. All four defaults that the SDK would fill
+// in are set: they would overlap with what is planned. Azure replaces the
+// cluster for most changes here.
+func (a Args) network() containerservice.ContainerServiceNetworkProfileArgs {
+	profile := containerservice.ContainerServiceNetworkProfileArgs{
+		NetworkPlugin:     pulumi.String("azure"),
+		NetworkPluginMode: pulumi.String("overlay"),
+		NetworkDataplane:  pulumi.String("cilium"),
+		NetworkPolicy:     pulumi.String("cilium"),
+		LoadBalancerSku:   pulumi.String("standard"),
+		OutboundType:      pulumi.String("userAssignedNATGateway"), // of the node subnets
+		PodCidr:           pulumi.String(a.Pods.String()),
+		ServiceCidr:       pulumi.String(a.Services.String()),
+		DnsServiceIP:      pulumi.String(dnsAddress(a.Services).String()),
+	}
+	if a.Hostname {
+		profile.AdvancedNetworking = containerservice.AdvancedNetworkingArgs{
+			Enabled:  pulumi.Bool(true),
+			Security: containerservice.AdvancedNetworkingSecurityArgs{Enabled: pulumi.Bool(true)},
+		}
+	}
+	return profile
+}
+
+// dnsAddress is the address of the cluster's DNS service: the tenth of the
+// range, because the first is Kubernetes' own.
+func dnsAddress(services netip.Prefix) netip.Addr {
+	at := services.Masked().Addr()
+	for range 10 {
+		at = at.Next()
+	}
+	return at
+}
+
+// apiServer is who can reach the API server. Commands through Azure, which
+// would pass it by, are off.
+func (a Args) apiServer() containerservice.ManagedClusterAPIServerAccessProfileArgs {
+	profile := containerservice.ManagedClusterAPIServerAccessProfileArgs{
+		DisableRunCommand:    pulumi.Bool(true),
+		EnablePrivateCluster: pulumi.Bool(a.Access.Private),
+	}
+	switch {
+	case !a.Access.Private:
+		profile.AuthorizedIPRanges = pulumi.ToStringArray(a.Access.Ranges)
+	case a.Access.Zone != nil:
+		profile.PrivateDNSZone = a.Access.Zone.ID
+		profile.EnablePrivateClusterPublicFQDN = pulumi.Bool(false)
+	default:
+		profile.PrivateDNSZone = pulumi.String("system")
+		profile.EnablePrivateClusterPublicFQDN = pulumi.Bool(false)
+	}
+	return profile
+}
+
+// keda enables KEDA once the cluster has workload identity. Its trigger is a
+// hash of plain configuration, so every later write to the cluster is followed
+// by it in the same update: should Azure ever drop the profile with such a
+// write, it comes back.
+func (a Args) keda(ctx *pulumi.Context, name string, at ref.Resource, cluster pulumi.Resource, in pulumi.ResourceOption) (*armpatch.Patch, error) {
+	plain, err := json.Marshal(struct {
+		Scope             az.Scope
+		TenantID, Version string
+		Admins, Ranges    []string
+		Private, Hostname bool
+		Pods, Services    netip.Prefix
+		System            Pool
+	}{a.Scope, a.TenantID, a.Version, a.Admins, a.Access.Ranges, a.Access.Private, a.Hostname, a.Pods, a.Services, a.System})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(plain)
+	return armpatch.NewPatch(ctx, name, &armpatch.PatchArgs{
+		ResourceID: at.ID,
+		APIVersion: pulumi.String(apiVersion),
+		Properties: pulumi.Map{"properties": pulumi.Map{"workloadAutoScalerProfile": pulumi.Map{"keda": pulumi.Map{"enabled": pulumi.Bool(true)}}}},
+		Preconditions: pulumi.Map{
+			"/properties/oidcIssuerProfile/enabled":                pulumi.Bool(true),
+			"/properties/securityProfile/workloadIdentity/enabled": pulumi.Bool(true),
+		},
+		Triggers:   pulumi.StringMap{"cluster": pulumi.String(hex.EncodeToString(sum[:8]))},
+		UIDPointer: pulumi.String("/properties/resourceUID"),
+		OnDelete:   pulumi.String(armpatch.Keep), // it goes with the cluster
+	}, in, pulumi.DeletedWith(cluster))
+}
