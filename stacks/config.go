@@ -70,6 +70,9 @@ func Parse(stack string, values map[string]string) (*Config, error) {
 	c := defaults()
 	c.stack = stack
 	report := &problems{stack: stack}
+	if !az.IsWord(stack) {
+		report.list = append(report.list, Problem{Got: show(stack), Want: "want a name of lower-case letters, digits and single hyphens: it is part of every name, and two stacks that differ elsewhere would meet"})
+	}
 	roots := c.roots()
 	for _, root := range sortedKeys(values) {
 		if out, known := roots[root]; known {
@@ -79,7 +82,7 @@ func Parse(stack string, values map[string]string) (*Config, error) {
 		}
 	}
 	checked := &problems{stack: stack}
-	c.check(checked, len(report.list) == 0)
+	c.check(checked, report)
 	report.addNew(checked)
 	if err := report.err(); err != nil {
 		return nil, err
@@ -96,8 +99,8 @@ func defaults() *Config {
 }
 
 // check validates every key, then what keys say together where each is right
-// by itself; whole tells whether everything could be read.
-func (c *Config) check(report *problems, whole bool) {
+// by itself. unread are the problems of reading.
+func (c *Config) check(report, unread *problems) {
 	c.Base.check(report)
 	c.Logs.check(report)
 	c.Network.check(report)
@@ -107,9 +110,29 @@ func (c *Config) check(report *problems, whole bool) {
 	c.Storage.check(report)
 	c.Registry.check(report)
 	c.Queue.check(report)
-	if whole && len(report.list) == 0 {
+	sound := func(roots ...string) bool { return !report.about(roots...) && !unread.about(roots...) }
+	if sound("network", "gateway", "cluster") {
 		c.planNetwork(report)
+	}
+	if sound("queue", "storage") {
 		c.checkRetention(report)
+	}
+	c.checkProd(report)
+}
+
+// checkProd refuses what would leave prod open to the internet.
+func (c *Config) checkProd(report *problems) {
+	if c.Base.Environment != az.Prod {
+		return
+	}
+	if !c.Registry.Private {
+		report.bad("registry.private", c.Registry.Private, "true: prod is private", "true")
+	}
+	if !c.Queue.Private {
+		report.bad("queue.private", c.Queue.Private, "true, with queue.tier premium: prod is private", "true")
+	}
+	if c.Gateway.Exposure == ExposureExternal {
+		report.bad("gateway.exposure", c.Gateway.Exposure, "internal: prod is private", string(ExposureInternal))
 	}
 }
 

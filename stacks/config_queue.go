@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"onedoor/components/storage"
 	"onedoor/internal/capacity"
 )
 
@@ -86,9 +87,13 @@ func (q *Queue) check(report *problems) {
 		report.bad("queue.queues", n, between(1, maxQueues)+" queues, one per modality", "")
 	}
 	owner := map[string]string{} // of a container
+	for _, container := range storage.Reserved(sortedKeys(q.Queues)...) {
+		owner[container] = "the platform"
+	}
 	for _, name := range sortedKeys(q.Queues) {
 		key, w := "queue.queues."+name, q.Queues[name]
-		if !modality.MatchString(name) {
+		named := modality.MatchString(name)
+		if !named {
 			report.bad(key, nil, "a name of 2 to 20 lower-case letters and digits that starts with a letter", "")
 		}
 		if w.Wait < time.Minute || w.Wait > maxWait {
@@ -103,13 +108,13 @@ func (q *Queue) check(report *problems) {
 			report.bad(key+".p99", w.P99, "work that a lock can cover: "+err.Error(), "")
 		}
 		container := w.container(name)
-		if !containerName.MatchString(container) {
+		if (named || w.Payloads != "") && !containerName.MatchString(container) {
 			report.bad(key+".payloads", container, "3 to 63 lower-case letters, digits and single hyphens, the rule of containers", "payloads-"+name)
 		}
 		if other, taken := owner[container]; taken {
-			report.bad(key+".payloads", container, fmt.Sprintf("a container of its own: queue %q has this one, and its worker must not read what is not for it", other), "payloads-"+name)
+			report.bad(key+".payloads", container, "a container of its own: this one is that of "+other+", and a worker must not read what is not for it", "payloads-"+name)
 		}
-		owner[container] = name
+		owner[container] = fmt.Sprintf("queue %q", name)
 	}
 }
 

@@ -141,6 +141,11 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		"EvidenceTooShort":       {"storage.evidenceDays", 29, `onedoor:storage.evidenceDays: got 29, want 30 to 3650 days`},
 		"SoftDeleteTooLong":      {"storage.softDeleteDays", 366, `onedoor:storage.softDeleteDays: got 366, want 1 to 365 days`},
 		"TriageIsNoDuration":     {"storage.triage", "soon", `onedoor:storage.triage: got "soon", want a duration such as 90s, 20m or 24h`},
+		"TriageIsANumber":        {"storage.triage", 72, `onedoor:storage.triage: got 72, want a duration such as 90s, 20m or 24h`},
+		"WaitIsANumber":          {"queue.queues", queues("video", "wait", 24), `onedoor:queue.queues.video.wait: got 24, want a duration such as 90s, 20m or 24h`},
+		"SpaceIsANumber":         {"network.addressSpace", 10, `onedoor:network.addressSpace: got 10, want an IPv4 range such as 10.40.0.0/20`},
+		"PeerRangeIsANumber":     {"network.peers", map[string]any{"hub": map[string]any{"vnetId": vnet, "addressSpace": []any{5}}}, `onedoor:network.peers.hub.addressSpace.0: got 5, want an IPv4 range such as 10.40.0.0/20`},
+		"P99WouldOverflow":       {"queue.queues", queues("video", "p99", "900000h"), `onedoor:queue.queues.video.p99: got 900000h0m0s, want work that a lock can cover`},
 		"TriageTooShort":         {"storage.triage", "10m", `onedoor:storage.triage: got 10m0s, want 1h to 720h`},
 		"RegistryIsAnotherType":  {"registry.id", vnet, `want the id of a resource of type Microsoft.ContainerRegistry/registries`},
 		"StandardIsNotPrivate":   {"queue.private", true, `onedoor:queue.private: got true, want false, or queue.tier premium: a standard namespace has no private endpoint`},
@@ -153,7 +158,9 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		"NoDeliveries":           {"queue.queues", queues("video", "deliveries", 0), `onedoor:queue.queues.video.deliveries: got 0, want 1 to 100 attempts`},
 		"BatchTooLarge":          {"queue.queues", queues("video", "batch", 33), `onedoor:queue.queues.video.batch: got 33, want 1 to 32 messages`},
 		"ContainerMalformed":     {"queue.queues", queues("video", "payloads", "Video"), `onedoor:queue.queues.video.payloads: got "Video", want 3 to 63 lower-case letters`},
-		"ContainerShared":        {"queue.queues", queues("video", "payloads", "payloads-text"), `onedoor:queue.queues.video.payloads: got "payloads-text", want a container of its own: queue "text" has this one`},
+		"ContainerShared":        {"queue.queues", queues("video", "payloads", "payloads-text"), `onedoor:queue.queues.video.payloads: got "payloads-text", want a container of its own: this one is that of queue "text"`},
+		"ContainerOfThePlatform": {"queue.queues", queues("video", "payloads", "evidence"), `onedoor:queue.queues.video.payloads: got "evidence", want a container of its own: this one is that of the platform`},
+		"ContainerOfResults":     {"queue.queues", queues("video", "payloads", "results-text"), `got "results-text", want a container of its own: this one is that of the platform`},
 		"QueueNameMalformed":     {"queue.queues", queues("Video-1", "batch", 1), `onedoor:queue.queues.Video-1: want a name of 2 to 20 lower-case letters and digits`},
 		"KeyUnknown":             {"network.addresSpace", "10.0.0.0/8", "onedoor:network.addresSpace: unknown key, nearest is onedoor:network.addressSpace"},
 		"KeyUnknownInMap":        {"cluster.pools.gpu.a100.maxNode", 3, "onedoor:cluster.pools.gpu.a100.maxNode: unknown key"},
@@ -194,6 +201,74 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
     fix: pulumi config set --stack dev --path 'onedoor:gateway.mode' classic
   onedoor:logs.retentionDays: got 7, want 30 to 730 days, the limits of the PerGB2018 tier
     fix: pulumi config set --stack dev --path 'onedoor:logs.retentionDays' 30`, err.Error())
+}
+
+// Two faults of one key, and of keys that are judged together, are two faults.
+func TestProblemsDoNotHideOneAnother(t *testing.T) {
+	t.Parallel()
+	v := values(t, "dev")
+	set(t, v, "logs.alerts", []string{"one", "two"})
+	set(t, v, "network.subnets", map[string]any{"gateway": "10.40.12.0/31", "worker-nodes": "10.40.0.0/20"})
+	set(t, v, "storage.payloadDays", 2)
+	_, err := Parse("dev", v)
+	for _, want := range []string{
+		`logs.alerts: got "one"`, `logs.alerts: got "two"`, "subnets.gateway: got 10.40.12.0/31, want at least", "subnets.worker-nodes: got 10.40.0.0/20, want a range that no other subnet uses; doors",
+		"subnets.worker-nodes: got 10.40.0.0/20, want a range that no other subnet uses; runner", "storage.payloadDays: got 2, want at least 7 days",
+	} {
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// Nobody else can have made a zone whose name follows from the stack.
+func TestTheGatewaysOwnZoneIsTheStacks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mode, gateway   string
+		doors, existing int
+	}{
+		"Create":           {"create", "classic", 1, 0},
+		"Policy":           {"policy", "classic", 1, 0},
+		"Existing":         {"existing", "classic", 1, 9},
+		"ExistingEndpoint": {"existing", "endpoint", 0, 10},
+		"PolicyEndpoint":   {"policy", "endpoint", 1, 0},
+	} {
+		v := values(t, "prod")
+		set(t, v, "network.dns.mode", c.mode)
+		if c.mode == "existing" {
+			set(t, v, "network.dns.resourceGroupId", "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-dns")
+		}
+		set(t, v, "gateway.mode", c.gateway)
+		cfg, err := Parse("prod", v)
+		require.NoError(t, err, name)
+		dns := cfg.dns()
+		assert.Len(t, dns.Doors, c.doors, name)
+		assert.Len(t, dns.Existing, c.existing, name)
+	}
+}
+
+func TestStackNamesThatCouldMeetAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, stack := range []string{"Team_A", "team.a", "team--a", "-a"} {
+		_, err := Parse(stack, values(t, "dev"))
+		require.ErrorContains(t, err, "the stack's name: got \""+stack+"\", want a name of lower-case letters")
+	}
+	_, err := Parse("team-a", values(t, "dev"))
+	require.NoError(t, err)
+}
+
+func TestProdIsPrivate(t *testing.T) {
+	t.Parallel()
+	v := values(t, "prod")
+	delete(v, "registry")
+	delete(v, "queue")
+	set(t, v, "gateway.exposure", "external")
+	_, err := Parse("prod", v)
+	for _, want := range []string{
+		"onedoor:registry.private: got false, want true: prod is private", "onedoor:queue.private: got false, want true, with queue.tier premium: prod is private",
+		`onedoor:gateway.exposure: got "external", want internal: prod is private`,
+	} {
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 // The fix of an unknown key is to remove it.

@@ -28,7 +28,7 @@ func decode(root, text string, out any, report *problems) {
 	}
 	var meta mapstructure.Metadata
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
-		Result: out, TagName: "json", Metadata: &meta, DecodeHook: mapstructure.ComposeDecodeHookFunc(mapstructure.DecodeHookFuncType(decodePrefix), mapstructure.StringToTimeDurationHookFunc()),
+		Result: out, TagName: "json", Metadata: &meta, DecodeHook: mapstructure.DecodeHookFuncType(decodeText),
 		MatchName:  func(key, field string) bool { return key == field },
 		ZeroFields: true, // a map that is given replaces the default one
 	})
@@ -50,12 +50,25 @@ func isMap(v any) bool {
 	return ok
 }
 
-// decodePrefix reads an address range; a plain IP or a host name is refused.
-func decodePrefix(from, to reflect.Type, v any) (any, error) {
-	if to != reflect.TypeFor[netip.Prefix]() || from.Kind() != reflect.String {
+// decodeText reads the types that are written as text: address ranges, addresses
+// and durations. Anything but text is refused; a number has no unit.
+func decodeText(_, to reflect.Type, v any) (any, error) {
+	var parse func(string) (any, error)
+	switch to {
+	case reflect.TypeFor[netip.Prefix]():
+		parse = func(s string) (any, error) { return netip.ParsePrefix(s) }
+	case reflect.TypeFor[netip.Addr]():
+		parse = func(s string) (any, error) { return netip.ParseAddr(s) }
+	case reflect.TypeFor[time.Duration]():
+		parse = func(s string) (any, error) { return time.ParseDuration(s) }
+	default:
 		return v, nil
 	}
-	return netip.ParsePrefix(v.(string))
+	text, ok := v.(string)
+	if !ok {
+		return nil, fmt.Errorf("%v is not a text", v)
+	}
+	return parse(text)
 }
 
 // leaves are the errors of single fields inside err.
@@ -89,6 +102,8 @@ func wanted(t reflect.Type, path string) string {
 	switch {
 	case t == reflect.TypeFor[netip.Prefix]():
 		return "an IPv4 range such as 10.40.0.0/20"
+	case t == reflect.TypeFor[netip.Addr]():
+		return "an address such as 10.0.0.4"
 	case t == reflect.TypeFor[time.Duration]():
 		return "a duration such as 90s, 20m or 24h"
 	case t.Kind() == reflect.Int:

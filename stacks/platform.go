@@ -96,7 +96,7 @@ func existing(id string) *az.ID {
 func (c *Config) identityArgs(p *platform) identity.Args {
 	args := identity.Args{
 		Scope: c.Scope(), Group: p.base.Platform, BatchDoor: p.base.BatchDoor,
-		Queues: sortedKeys(c.Queue.Queues), Joins: map[string]ref.Subnet{},
+		Queues: sortedKeys(c.Queue.Queues), VNet: p.network.VNet, Joins: map[string]ref.Subnet{},
 	}
 	for role, subnet := range p.network.Subnets {
 		if role.IsNodes() || role == netplan.Doors {
@@ -155,20 +155,25 @@ func (c *Config) networkArgs(b *base.Base) network.Args {
 	return args
 }
 
-// dns says which zones to make. The gateway's own zone is the stack's in mode
-// policy too: a policy registers private endpoints, and it is none.
+// dns says which zones to make. The gateway's own zone is the stack's in every
+// mode, unless it is that of private endpoints: its name follows from the stack,
+// so nobody else can have made it.
 func (c *Config) dns() network.DNS {
-	zones := az.EndpointZones(c.Base.Location)
-	var own []string
-	if zone := c.Gateway.network().Zone(c.Scope().Name(az.APIManagement)); zone != "" {
-		own = append(own, zone)
+	endpoints := az.EndpointZones(c.Base.Location)
+	var doors []string
+	switch zone := c.Gateway.network().Zone(c.Scope().Name(az.APIManagement)); {
+	case zone == "":
+	case c.Gateway.Mode == netplan.Endpoint && c.Network.DNS.Mode == DNSExisting:
+		endpoints = append(endpoints, zone)
+	default:
+		doors = append(doors, zone)
 	}
 	switch c.Network.DNS.Mode {
 	case DNSExisting:
-		return network.DNS{Existing: append(zones, own...), ExistingIn: c.Network.DNS.ResourceGroupID}
+		return network.DNS{Doors: doors, Existing: endpoints, ExistingIn: c.Network.DNS.ResourceGroupID}
 	case DNSPolicy:
-		return network.DNS{Create: own}
+		return network.DNS{Doors: doors}
 	default:
-		return network.DNS{Create: append(zones, own...)}
+		return network.DNS{Doors: doors, Endpoints: endpoints}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Problem is one thing wrong with the configuration.
 type Problem struct {
-	Key  string // path of the key, as in "network.addressSpace"
+	Key  string // path of the key, as in "network.addressSpace"; "" for the stack's name
 	Got  string // the value found, "" when there is none
 	Want string // what it must be, and why
 	Fix  string // the command that mends it
@@ -33,7 +33,11 @@ func (e *ConfigError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stack config of %q is wrong in %s:", e.Stack, places)
 	for _, p := range e.Problems {
-		fmt.Fprintf(&b, "\n  %s:%s: ", namespace, p.Key)
+		if p.Key == "" {
+			b.WriteString("\n  the stack's name: ")
+		} else {
+			fmt.Fprintf(&b, "\n  %s:%s: ", namespace, p.Key)
+		}
 		if p.Got != "" {
 			fmt.Fprintf(&b, "got %s, ", p.Got)
 		}
@@ -74,14 +78,23 @@ func (p *problems) unknown(key string, known []string) {
 // trouble already, or about one below it: a value that could not be read is not
 // also too small.
 func (p *problems) addNew(other *problems) {
+	before := p.list
 	for _, found := range other.list {
-		known := slices.ContainsFunc(p.list, func(have Problem) bool {
+		known := slices.ContainsFunc(before, func(have Problem) bool {
 			return found.Key == have.Key || strings.HasPrefix(found.Key, have.Key+".")
 		})
 		if !known {
 			p.list = append(p.list, found)
 		}
 	}
+}
+
+// about tells whether any problem is about one of the root keys.
+func (p *problems) about(roots ...string) bool {
+	return slices.ContainsFunc(p.list, func(have Problem) bool {
+		root, _, _ := strings.Cut(have.Key, ".")
+		return slices.Contains(roots, root)
+	})
 }
 
 // err is nil, or a ConfigError with every problem in the order of the keys.

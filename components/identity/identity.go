@@ -29,6 +29,7 @@ type Args struct {
 	BatchDoor ref.Group             // the scope of the batch-submitter role
 	Queues    []string              // modalities, in any order: each has a worker of its own
 	Joins     map[string]ref.Subnet // by role: the subnets of the cluster's nodes and load balancers
+	VNet      ref.Resource          // that holds them
 	APIZone   *ref.Zone             // of its private API server; nil where Azure Policy owns the zones
 }
 
@@ -110,8 +111,8 @@ func identity(ctx *pulumi.Context, name, role string, args Args, in pulumi.Resou
 }
 
 // grantCluster gives the cluster's identity what AKS checks when the cluster is
-// created: joining the node subnets and the load balancers', writing the API
-// server's DNS record, and handing out the kubelet's identity.
+// created: joining the node subnets and the load balancers', handing out the
+// kubelet's identity, and registering a private API server in its zone.
 // https://learn.microsoft.com/azure/aks/use-managed-identity
 func (i *Identities) grantCluster(ctx *pulumi.Context, name string, args Args, in pulumi.ResourceOption) error {
 	type grant struct {
@@ -125,7 +126,12 @@ func (i *Identities) grantCluster(ctx *pulumi.Context, name string, args Args, i
 	}
 	grants = append(grants, grant{"hands-out-kubelet", az.ManagedIdentityOperator, i.Kubelet.Resource})
 	if args.APIZone != nil {
-		grants = append(grants, grant{"writes-api-zone", az.PrivateDNSZoneContributor, args.APIZone.Resource})
+		// AKS links the zone to the network itself, which takes a role on the whole
+		// of it.
+		// https://github.com/Azure/AKS/issues/2711
+		grants = append(grants,
+			grant{"writes-api-zone", az.PrivateDNSZoneContributor, args.APIZone.Resource},
+			grant{"links-api-zone", az.NetworkContributor, args.VNet})
 	}
 	var ready []pulumi.Resource
 	for _, g := range grants {

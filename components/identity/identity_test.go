@@ -20,6 +20,7 @@ func args() identity.Args {
 	door.Resource = ref.Ready("/subscriptions/" + fake.SubscriptionID + "/resourceGroups/rg-batch")
 	return identity.Args{
 		Scope: fake.Scope(az.Dev), Group: fake.Group(), BatchDoor: door, Queues: []string{"text", "audio"},
+		VNet:  ref.Ready(fake.GroupID + "/providers/Microsoft.Network/virtualNetworks/vnet"),
 		Joins: map[string]ref.Subnet{"worker-nodes": fake.Subnet("worker"), "doors": fake.Subnet("doors")}, APIZone: &zone,
 	}
 }
@@ -55,7 +56,7 @@ func TestClusterIdentityWaitsForItsRoles(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Update, program(args()))
 	grants := []string{
-		"identity-cluster-hands-out-kubelet", "identity-cluster-joins-doors", "identity-cluster-joins-worker-nodes", "identity-cluster-writes-api-zone",
+		"identity-cluster-hands-out-kubelet", "identity-cluster-joins-doors", "identity-cluster-joins-worker-nodes", "identity-cluster-links-api-zone", "identity-cluster-writes-api-zone",
 	}
 	assert.Subset(t, plan.Get(t, "cluster-reader").DependsOn, grants)
 	assert.Equal(t, az.NetworkContributor.DefinitionID(fake.SubscriptionID), plan.Get(t, grants[1]).Input("roleDefinitionId"))
@@ -69,6 +70,7 @@ func TestNoZoneNoRoleOnIt(t *testing.T) {
 	a.APIZone = nil
 	plan := fake.Run(t, fake.Preview, program(a))
 	assert.NotContains(t, plan.Names("RoleAssignment"), "identity-cluster-writes-api-zone")
+	assert.NotContains(t, plan.Names("RoleAssignment"), "identity-cluster-links-api-zone", "and none on the whole network")
 }
 
 // A custom role may be granted in one group only, and lists what it allows.

@@ -40,7 +40,8 @@ type Peer struct {
 
 // DNS says which private zones to make and where the others are.
 type DNS struct {
-	Create     []string // zones that this component makes and links
+	Endpoints  []string // zones of private endpoints, made and linked here; peers have their own, and Azure links a network to one zone of a name
+	Doors      []string // zones of the doors, made here and linked to the peers too
 	Existing   []string // zones that exist, linked already
 	ExistingIn string   // ARM id of the group that holds the existing ones
 }

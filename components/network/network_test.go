@@ -37,7 +37,7 @@ func args(t *testing.T) network.Args {
 			{Name: "spoke", ID: subscription + "/resourceGroups/rg-spoke/providers/Microsoft.Network/virtualNetworks/spoke"},
 			{Name: "hub", ID: subscription + "/resourceGroups/rg-hub/providers/Microsoft.Network/virtualNetworks/hub"},
 		},
-		DNS: network.DNS{Create: []string{az.ZoneVault, az.ZoneBlob}},
+		DNS: network.DNS{Endpoints: []string{az.ZoneVault, az.ZoneBlob}, Doors: []string{"apim.azure-api.net"}},
 	}
 }
 
@@ -136,9 +136,20 @@ func TestZonesResolveBeforeTheyAreUsed(t *testing.T) {
 	plan := fake.Run(t, fake.Preview, program(args(t)))
 	reader := plan.Get(t, "reader-"+az.ZoneBlob)
 	zone := "network-zone-" + az.ZoneBlob
-	assert.Subset(t, reader.DependsOn, []string{zone, zone + "-link", zone + "-link-hub", zone + "-link-spoke"})
+	assert.Subset(t, reader.DependsOn, []string{zone, zone + "-link"})
 	assert.Equal(t, subscription+"/resourceGroups/rg/providers/Microsoft.Network/privateDnsZones/"+az.ZoneBlob, reader.Input("value"))
 	assert.Equal(t, false, plan.Get(t, zone+"-link").Input("registrationEnabled"))
+}
+
+// A peer resolves the doors, and nothing else: it has zones of its own for
+// endpoints, and Azure links a network to one zone of a name.
+func TestOnlyTheDoorsResolveInPeers(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Preview, program(args(t)))
+	assert.Equal(t, []string{
+		"network-zone-apim.azure-api.net-link", "network-zone-apim.azure-api.net-link-hub", "network-zone-apim.azure-api.net-link-spoke",
+		"network-zone-" + az.ZoneBlob + "-link", "network-zone-" + az.ZoneVault + "-link",
+	}, plan.Names("VirtualNetworkLink"))
 }
 
 func TestExistingZonesAreOnlyNamed(t *testing.T) {
@@ -170,6 +181,6 @@ func TestOrderOfPeersAndZonesMeansNothing(t *testing.T) {
 	t.Parallel()
 	a, b := args(t), args(t)
 	slices.Reverse(b.Peers)
-	slices.Reverse(b.DNS.Create)
+	slices.Reverse(b.DNS.Endpoints)
 	assert.Equal(t, fake.Run(t, fake.Preview, program(a)).Resources, fake.Run(t, fake.Preview, program(b)).Resources)
 }

@@ -29,6 +29,16 @@ const (
 	Evidence    = "evidence"     // what compliance reviewers read, written by deployments
 )
 
+// Reserved are the containers that no queue may use for its payloads: the
+// platform's own and those of the modalities' results.
+func Reserved(modalities ...string) []string {
+	reserved := []string{BatchInput, BatchOutput, Evidence}
+	for _, modality := range modalities {
+		reserved = append(reserved, resultsOf(modality))
+	}
+	return reserved
+}
+
 // Ledger is the table in which the control plane keeps what it has accepted.
 const Ledger = "ledger"
 
@@ -187,6 +197,8 @@ type container struct {
 	name string
 	days int
 	at   ref.Resource
+
+	versionDays int // how long an overwritten or deleted version stays
 }
 
 // resultsOf is the container of a modality's results.
@@ -196,14 +208,14 @@ func resultsOf(modality string) string { return "results-" + modality }
 // not see one another: each worker has its own two.
 func (b *builder) containers() (map[string]container, error) {
 	wanted := []container{
-		{name: BatchInput, days: b.args.Days.Batch},
-		{name: BatchOutput, days: b.args.Days.Batch},
-		{name: Evidence, days: b.args.Days.Evidence},
+		{name: BatchInput, days: b.args.Days.Batch, versionDays: 1},
+		{name: BatchOutput, days: b.args.Days.Batch, versionDays: 1},
+		{name: Evidence, days: b.args.Days.Evidence, versionDays: b.args.Days.Evidence}, // what was overwritten is evidence too
 	}
 	for modality, queue := range b.args.Queues {
 		wanted = append(wanted,
-			container{name: queue.Payloads, days: b.args.Days.Payloads},
-			container{name: resultsOf(modality), days: b.args.Days.Results})
+			container{name: queue.Payloads, days: b.args.Days.Payloads, versionDays: 1},
+			container{name: resultsOf(modality), days: b.args.Days.Results, versionDays: 1})
 	}
 	slices.SortFunc(wanted, func(x, y container) int { return cmp.Compare(x.name, y.name) })
 	out := map[string]container{}
@@ -226,9 +238,9 @@ func (b *builder) containers() (map[string]container, error) {
 	return out, nil
 }
 
-// lifecycle deletes what has been kept long enough, one rule per container. A
-// version goes as soon as its blob may: with versioning on, deleting a blob
-// leaves one behind.
+// lifecycle deletes what has been kept long enough, one rule per container, and
+// the versions that deleting or overwriting a blob leaves behind. A version's age
+// counts from when it was written, not from when it was superseded.
 func (b *builder) lifecycle(containers map[string]container) error {
 	rules := storage.ManagementPolicyRuleArray{}
 	for _, name := range slices.Sorted(maps.Keys(containers)) {
@@ -244,7 +256,7 @@ func (b *builder) lifecycle(containers map[string]container) error {
 				},
 				Actions: storage.ManagementPolicyActionArgs{
 					BaseBlob: storage.ManagementPolicyBaseBlobArgs{Delete: storage.DateAfterModificationArgs{DaysAfterModificationGreaterThan: days}},
-					Version:  storage.ManagementPolicyVersionArgs{Delete: storage.DateAfterCreationArgs{DaysAfterCreationGreaterThan: pulumi.Float64(1)}},
+					Version:  storage.ManagementPolicyVersionArgs{Delete: storage.DateAfterCreationArgs{DaysAfterCreationGreaterThan: pulumi.Float64(containers[name].versionDays)}},
 				},
 			},
 		})

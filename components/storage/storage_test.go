@@ -95,7 +95,12 @@ func TestEveryContainerExpires(t *testing.T) {
 		prefix := definition["filters"].(map[string]any)["prefixMatch"].([]any)[0].(string)
 		actions := definition["actions"].(map[string]any)
 		days[prefix] = actions["baseBlob"].(map[string]any)["delete"].(map[string]any)["daysAfterModificationGreaterThan"]
-		assert.NotNil(t, actions["version"], "a deleted blob leaves a version behind")
+		version := actions["version"].(map[string]any)["delete"].(map[string]any)["daysAfterCreationGreaterThan"]
+		if prefix == "evidence/" {
+			assert.Equal(t, 365.0, version, "overwritten evidence is evidence too")
+		} else {
+			assert.Equal(t, 1.0, version, "a deleted blob leaves a version behind")
+		}
 		assert.Equal(t, true, rule["enabled"])
 	}
 	assert.Equal(t, map[string]any{

@@ -18,7 +18,13 @@ import (
 // replacement deletes first.
 // https://learn.microsoft.com/azure/role-based-access-control/troubleshooting
 func (s Scope) Grant(ctx *pulumi.Context, name string, role Role, to ref.Identity, at ref.Resource, opts ...pulumi.ResourceOption) (*authorization.RoleAssignment, error) {
-	definition := pulumi.String(role.DefinitionID(s.SubscriptionID)).ToStringOutput()
+	scope, err := ParseID(at.Plain)
+	if err != nil {
+		return nil, fmt.Errorf("grant %q of %s: %w", name, role.Name, err)
+	}
+	// Azure answers the definition's id in the subscription of the scope, which
+	// may be another one than the stack's.
+	definition := pulumi.String(role.DefinitionID(scope.SubscriptionID)).ToStringOutput()
 	if role.Defined != nil {
 		definition = ref.After(definition, role.Defined)
 	}

@@ -80,6 +80,10 @@ func (s Scope) Name(rule Rule, parts ...string) string {
 	return full + separator + tail
 }
 
+// IsWord tells whether s can be a part of names as it is. Parts that cannot are
+// made to fit, and two of them could then be alike.
+func IsWord(s string) bool { return s != "" && sanitize(s) == s }
+
 // sanitize keeps lower-case letters, digits and single hyphens.
 func sanitize(s string) string {
 	var b strings.Builder

@@ -89,7 +89,7 @@ var (
 // Custom is the role that the stack's definition of c gets: name and GUID carry
 // the stack, so stacks of one subscription do not share a definition.
 func (s Scope) Custom(c CustomRole) Role {
-	name := fmt.Sprintf("%s %s %s", s.Project, s.Stack, c.Name)
+	name := fmt.Sprintf("%s %s %s %s", s.Project, s.Stack, c.Name, hash(s.SubscriptionID)) // unique in the tenant
 	if s.Generation > 1 {
 		name += fmt.Sprintf(" g%d", s.Generation)
 	}

@@ -44,6 +44,9 @@ func HoldFor(p99 time.Duration, batch int) (Hold, error) {
 	if p99 <= 0 || batch < 1 {
 		return Hold{}, fmt.Errorf("the work on a message takes %s in batches of %d; both must be above zero", p99, batch)
 	}
+	if p99 > MaxHold || batch > int(MaxHold/p99) { // before multiplying, which could overflow
+		return Hold{}, fmt.Errorf("%d x p99 %s x batch of %d is more than the %s that a message can be held by renewing its lock; post such work as a batch job", holdFactor, p99, batch, MaxHold)
+	}
 	need := time.Duration(math.Ceil((holdFactor * p99 * time.Duration(batch)).Seconds())) * time.Second
 	h := Hold{Lock: max(minLock, need), GiveUp: max(minLock, need), Grace: p99 + settle}
 	sum := fmt.Sprintf("%d x p99 %s x batch of %d = %s", holdFactor, p99, batch, need)
