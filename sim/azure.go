@@ -238,7 +238,7 @@ func (p *azureNative) Create(ctx context.Context, req *pulumirpc.CreateRequest) 
 		outputs, err := q.preview(answer.Body)
 		return &pulumirpc.CreateResponse{Properties: outputs}, err
 	}
-	if _, exists := p.cloud.State().Find(q.id); exists { // A005
+	if _, exists := p.cloud.State().Find(q.id); exists && !singleton(q.r) { // A005
 		return nil, fmt.Errorf("cannot create already existing resource '%s'", q.id)
 	}
 	id, outputs, err := p.write(ctx, q)
@@ -454,6 +454,9 @@ func (p *azureNative) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) 
 		return nil, err
 	}
 	op := core.Op{Method: core.Delete, ID: req.GetId(), APIVersion: r.APIVersion}
+	if singleton(r) {
+		op = reset(r, op)
+	}
 	failure, err := p.run(ctx, op, r.Token, req.GetUrn())
 	if err != nil {
 		return nil, err

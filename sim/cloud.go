@@ -150,6 +150,21 @@ func (c *Cloud) Abandon(token string, inputs map[string]any, subscriptionID stri
 	return c.save(gen)
 }
 
+// Purge ends the soft deletion of a resource, so that its name is free; a vault
+// with purge protection stays, see core.Purge.
+func (c *Cloud) Purge(id string) error {
+	c.mu.Lock()
+	next, refusal := core.Purge(c.state, id)
+	if refusal != nil {
+		c.mu.Unlock()
+		return refusal
+	}
+	c.set(next)
+	gen := c.gen
+	c.mu.Unlock()
+	return c.save(gen)
+}
+
 // do applies one operation and stores the result; it does not wait for its end.
 func (c *Cloud) do(op core.Op) (core.Answer, error) {
 	c.mu.Lock()

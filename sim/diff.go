@@ -45,6 +45,7 @@ var children = map[string][]string{
 	"network:VirtualNetwork":       {"subnets", "virtualNetworkPeerings"},
 	"network:NetworkSecurityGroup": {"securityRules"},
 	"network:RouteTable":           {"routes"},
+	"servicebus:Namespace":         {"privateEndpointConnections"},
 }
 
 // kindOf returns "network:Subnet" for "azure-native:network/v20240501:Subnet".

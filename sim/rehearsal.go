@@ -76,7 +76,7 @@ func (c *Cloud) leaving(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.rehearse()
-	d.state = core.Forget(d.state, id)
+	d.state = core.Leave(d.state, id)
 }
 
 // groupLocation returns the location of a resource group, real or rehearsed.

@@ -230,7 +230,11 @@ func (s State) busy(lock string) *Operation {
 }
 
 func inProgress(id string, o *Operation) Answer {
-	a := refused(refuse(AnotherOperationInProgress, id, "write to "+id,
+	code := AnotherOperationInProgress
+	if b := behaviourOf(TypeOf(id)); b.busy != "" && isType(TypeOf(o.Target), strings.ToLower(TypeOf(id))) {
+		code = b.busy
+	}
+	a := refused(refuse(code, id, "write to "+id,
 		fmt.Sprintf("a second one while %s of %s runs until %s", o.Method, o.Target, o.End),
 		"one at a time on this or a dependent resource", "make one depend on the other, or retry later"))
 	a.RetryAt = o.End
@@ -335,7 +339,13 @@ func (s State) deletable(r *Resource) *Error {
 
 // drop takes r and everything below it out of the state.
 func (s *State) drop(r *Resource) {
-	for _, each := range append([]*Resource{r}, s.under(r.ID)...) {
+	all := append([]*Resource{r}, s.under(r.ID)...)
+	for _, each := range all {
+		if gone := behaviourOf(each.Type).gone; gone != nil {
+			gone(s, each)
+		}
+	}
+	for _, each := range all {
 		delete(s.Resources, Key(each.ID))
 		if behaviourOf(each.Type).softDelete {
 			gone := *each

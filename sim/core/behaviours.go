@@ -42,6 +42,10 @@ type behaviour struct {
 	plain, etag bool
 	// attached types do not wait for what they are attached to (A301).
 	attached bool
+	// busy is the code while the lock is held; AnotherOperationInProgress if empty.
+	busy Code
+	// gone does what a deletion does to other resources, just before it.
+	gone func(s *State, r *Resource)
 	// softDelete types can be recovered by name after deletion.
 	softDelete bool
 }
@@ -121,11 +125,50 @@ func init() {
 			location: noLocation, create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
 			check: []rule{assignmentName, assignmentRole, assignmentPrincipal, assignmentFixed, assignmentUnique}, complete: completeAssignment, plain: true, attached: true,
 		},
+		definitionType: {
+			location: noLocation, create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second,
+			check: []rule{definitionName, definitionUnique, definitionScopes, definitionActions}, complete: completeDefinition, inUse: definitionInUse, plain: true, attached: true,
+		},
+		identityType: {
+			location: regional, create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second,
+			check: []rule{identityName}, complete: completeIdentity, plain: true,
+		},
+		credentialType: {
+			create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second, lock: ParentOf, busy: ConcurrentFederatedWrites,
+			check: []rule{credentialFields, credentialUnique}, plain: true,
+		},
+		vaultType: {
+			location: regional, create: 30 * time.Second, update: 5 * time.Second, remove: 5 * time.Second,
+			check: []rule{vaultName, vaultFree, vaultProtection, vaultAccess}, complete: completeVault, after: recoverSecrets, view: viewConnections, softDelete: true,
+		},
+		secretType: {
+			location: noLocation, create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
+			check: []rule{secretFree}, complete: completeSecret, plain: true, softDelete: true,
+		},
+		registryType: {
+			location: regional, create: 15 * time.Second, update: 10 * time.Second, remove: 10 * time.Second,
+			check: []rule{registryFree, registryTier, registryExport, registryZones}, complete: completeRegistry, view: viewRegistry,
+		},
+		cacheRuleType: {
+			create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second,
+			check: []rule{cacheRuleUnique}, complete: completeCacheRule,
+		},
+		endpointType: {
+			location: regional, create: 60 * time.Second, update: 30 * time.Second, remove: 30 * time.Second,
+			check: []rule{endpointSubnet, endpointPlace, endpointConnections, endpointAddresses}, complete: completeLinks, etag: true,
+		},
+		zoneGroupType: {
+			create: 10 * time.Second, update: 10 * time.Second, remove: 10 * time.Second, lock: ParentOf,
+			check: []rule{zoneGroupZones}, after: writeRecords, gone: dropRecords, view: viewZoneGroup, etag: true,
+		},
+		recordType: {create: 5 * time.Second, update: 5 * time.Second, remove: 5 * time.Second, plain: true, etag: true},
 	}
 }
 
 func init() {
 	maps.Copy(behaviours, servedTypes)
+	maps.Copy(behaviours, busTypes)
+	maps.Copy(behaviours, storageTypes)
 }
 
 // unmodelled is the behaviour of a type that has no row: types are checked, the

@@ -57,6 +57,18 @@ const (
 	ZonesFixed                       Code = "ResourceAvailabilityZonesCannotBeModified"
 
 	// Identities, roles, vaults, registries and private endpoints.
+	AlreadyInUse                     Code = "AlreadyInUse"
+	ConflictError                    Code = "ConflictError"
+	DelegatedSubnet                  Code = "ResourceNotPermittedOnDelegatedSubnet"
+	DisablingPublicAccess            Code = "DisablingPublicNetworkAccessNotSupported"
+	InvalidActionOrNotAction         Code = "InvalidActionOrNotAction"
+	MissingLinkParameter             Code = "MissingParameterOnPrivateLinkServiceConnection"
+	PrivateIPInUse                   Code = "PrivateIPAddressInUse"
+	PrivateIPNotInSubnet             Code = "PrivateIPAddressNotInSubnet"
+	NetworkRuleNotSupported          Code = "NetworkRuleNotSupported"
+	SubnetIsFull                     Code = "SubnetIsFull"
+	VaultAlreadyExists               Code = "VaultAlreadyExists"
+	VaultNameNotValid                Code = "VaultNameNotValid"
 	ConcurrentFederatedWrites        Code = "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity"
 	InvalidPrincipalID               Code = "InvalidPrincipalId"
 	InvalidRoleAssignmentID          Code = "InvalidRoleAssignmentId"
@@ -67,8 +79,23 @@ const (
 	RoleDefinitionDoesNotExist       Code = "RoleDefinitionDoesNotExist"
 	RoleDefinitionHasAssignments     Code = "RoleDefinitionHasAssignments"
 	RoleDefinitionWithSameNameExists Code = "RoleDefinitionWithSameNameExists"
-	RoleNotAssignable                Code = "RoleDefinitionNotAssignableAtScope"
 	UnmatchedPrincipalType           Code = "UnmatchedPrincipalType"
+
+	// Service Bus and Storage.
+	AccountPropertyNotUpdated    Code = "AccountPropertyCannotBeUpdated"
+	ContainerOperationFailure    Code = "ContainerOperationFailure"
+	HTTPResourceNotFound         Code = "HttpResourceNotFound"
+	InvalidNetworkRuleSetUpdate  Code = "InvalidNetworkRuleSetUpdate"
+	InvalidRequestProperty       Code = "InvalidRequestPropertyValue"
+	InvalidValuesForRequest      Code = "InvalidValuesForRequestParameters"
+	MessagingGatewayBadRequest   Code = "MessagingGatewayBadRequest"
+	MissingLastAccessTracking    Code = "MissingLastAccessTimeBasedTrackingPolicy"
+	NetworkAclsValidationFailure Code = "NetworkAclsValidationFailure"
+	OperationNotAllowedOnKind    Code = "OperationNotAllowedOnKind"
+	PublicAccessNotPermitted     Code = "PublicAccessNotPermitted"
+	QuotaExceeded                Code = "QuotaExceeded"
+	StorageAccountAlreadyTaken   Code = "StorageAccountAlreadyTaken"
+	StorageAccountInOtherGroup   Code = "StorageAccountInAnotherResourceGroup"
 )
 
 // statuses maps each code to its HTTP status, once for all.
@@ -118,6 +145,18 @@ var statuses = map[Code]int{
 	VnetAddressSpacesOverlap:         http.StatusBadRequest,
 	ZonesFixed:                       http.StatusConflict,
 
+	AlreadyInUse:                     http.StatusConflict,
+	ConflictError:                    http.StatusConflict,
+	DelegatedSubnet:                  http.StatusBadRequest,
+	DisablingPublicAccess:            http.StatusBadRequest,
+	InvalidActionOrNotAction:         http.StatusBadRequest,
+	MissingLinkParameter:             http.StatusBadRequest,
+	PrivateIPInUse:                   http.StatusBadRequest,
+	PrivateIPNotInSubnet:             http.StatusBadRequest,
+	NetworkRuleNotSupported:          http.StatusBadRequest,
+	SubnetIsFull:                     http.StatusBadRequest,
+	VaultAlreadyExists:               http.StatusConflict,
+	VaultNameNotValid:                http.StatusBadRequest,
 	ConcurrentFederatedWrites:        http.StatusConflict,
 	InvalidPrincipalID:               http.StatusBadRequest,
 	InvalidRoleAssignmentID:          http.StatusBadRequest,
@@ -128,8 +167,23 @@ var statuses = map[Code]int{
 	RoleDefinitionDoesNotExist:       http.StatusBadRequest,
 	RoleDefinitionHasAssignments:     http.StatusBadRequest,
 	RoleDefinitionWithSameNameExists: http.StatusConflict,
-	RoleNotAssignable:                http.StatusBadRequest,
 	UnmatchedPrincipalType:           http.StatusBadRequest,
+
+	// Service Bus and Storage.
+	AccountPropertyNotUpdated:    http.StatusBadRequest,
+	ContainerOperationFailure:    http.StatusConflict,
+	HTTPResourceNotFound:         http.StatusNotFound,
+	InvalidNetworkRuleSetUpdate:  http.StatusBadRequest,
+	InvalidRequestProperty:       http.StatusBadRequest,
+	InvalidValuesForRequest:      http.StatusBadRequest,
+	MessagingGatewayBadRequest:   http.StatusBadRequest,
+	MissingLastAccessTracking:    http.StatusBadRequest,
+	NetworkAclsValidationFailure: http.StatusBadRequest,
+	OperationNotAllowedOnKind:    http.StatusBadRequest,
+	PublicAccessNotPermitted:     http.StatusConflict,
+	QuotaExceeded:                http.StatusForbidden,
+	StorageAccountAlreadyTaken:   http.StatusConflict,
+	StorageAccountInOtherGroup:   http.StatusConflict,
 }
 
 // Error is a refusal; as JSON it is the wire body inside {"error": ...}.

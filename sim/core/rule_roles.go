@@ -106,7 +106,7 @@ func assignmentRole(s State, r, _ *Resource) *Error {
 	if scopes.hasUnknown() || slices.ContainsFunc(scopes.texts(), func(at string) bool { return atOrBelow(scopeOf(r.ID), at) }) {
 		return nil
 	}
-	return refuse(RoleNotAssignable, "roleDefinitionId", "role of "+r.ID, fmt.Sprintf("%q at %s", custom.props("roleName").text(), scopeOf(r.ID)),
+	return refuse(BadRequest, "roleDefinitionId", "role of "+r.ID, fmt.Sprintf("%q at %s", custom.props("roleName").text(), scopeOf(r.ID)),
 		"a scope at or below "+strings.Join(scopes.texts(), ", ")+", the role's assignable scopes", "assign it there, or add the scope to the role")
 }
 
@@ -159,7 +159,8 @@ func assignmentPrincipal(s State, r, _ *Resource) *Error {
 	return nil
 }
 
-// assignmentFixed: an assignment keeps principal and role (A305).
+// assignmentFixed: an assignment keeps principal and role (A305). azure-native
+// replaces for another principal, but tries to update for another role (A318).
 func assignmentFixed(_ State, r, old *Resource) *Error {
 	if old == nil {
 		return nil
@@ -196,7 +197,8 @@ func assignmentUnique(s State, r, _ *Resource) *Error {
 }
 
 // completeAssignment: Azure shows the scope, and the role by its id in the
-// scope's subscription (A307).
+// scope's subscription (A307). An assignment lies below its scope and goes with
+// it; its principal it outlives (A316).
 func completeAssignment(s State, r, _ *Resource) {
 	props := object(r.Body, "properties")
 	if props == nil {
@@ -227,3 +229,140 @@ func stamp(props map[string]any) {
 
 // deployer is the object id of who runs the program.
 const deployer = "44444444-4444-4444-8444-444444444444"
+
+// definitionName: the name is a GUID, the role has a name (A309).
+func definitionName(_ State, r, _ *Resource) *Error {
+	if name := Name(r.ID); !guidPattern.MatchString(name) {
+		return refuse(InvalidRoleDefinitionID, "name", "name of role definition "+r.ID, strconv.Quote(name), "a GUID, which Azure keys roles by", "derive one from subscription and role name, such as a UUIDv5")
+	}
+	if _, ok := builtInRoles[strings.ToLower(Name(r.ID))]; ok {
+		return refuse(BadRequest, "name", "name of role definition "+r.ID, strconv.Quote(Name(r.ID)), "a GUID that no built-in role has", "draw another one")
+	}
+	if v := r.props("roleName"); !v.unknown() && v.text() == "" {
+		return refuse(BadRequest, "roleName", "role name of "+r.ID, "nothing", "a name, which is what people see", "set roleName")
+	}
+	return nil
+}
+
+// definitionUnique: a role name is there once in the directory, built-in ones
+// included (A309).
+func definitionUnique(s State, r, _ *Resource) *Error {
+	v := r.props("roleName")
+	if !v.known() {
+		return nil
+	}
+	owner := ""
+	for _, guid := range sortedKeys(builtInRoles) {
+		if strings.EqualFold(builtInRoles[guid], v.text()) {
+			owner = "the built-in role " + guid
+		}
+	}
+	for _, key := range sortedKeys(s.Resources) {
+		other := s.Resources[key]
+		if isType(other.Type, definitionType) && !strings.EqualFold(Name(other.ID), Name(r.ID)) && other.Provisioning != Deleting && strings.EqualFold(other.props("roleName").text(), v.text()) {
+			owner = other.ID
+		}
+	}
+	if owner == "" {
+		return nil
+	}
+	return refuse(RoleDefinitionWithSameNameExists, "roleName", "role name of "+r.ID, strconv.Quote(v.text())+", which "+owner+" has", "a name that is there once in the directory", "put stack and subscription into the name")
+}
+
+// definitionScopes: at least one assignable scope, no wildcard, and the scope
+// that the role is made at among them or below (A309).
+func definitionScopes(_ State, r, _ *Resource) *Error {
+	v := r.props("assignableScopes")
+	if v.hasUnknown() {
+		return nil
+	}
+	scopes := v.texts()
+	if len(scopes) == 0 {
+		return refuse(BadRequest, "assignableScopes", "assignable scopes of "+r.ID, "none", "at least one: a role can be granted nowhere else", "list "+scopeOf(r.ID))
+	}
+	for _, scope := range scopes {
+		if !strings.HasPrefix(scope, "/") || strings.Contains(scope, "*") || Key(scope) == "/" {
+			return refuse(BadRequest, "assignableScopes", "assignable scopes of "+r.ID, strconv.Quote(scope), "the id of a management group, subscription, group or resource", "correct it")
+		}
+	}
+	if at := scopeOf(r.ID); !slices.ContainsFunc(scopes, func(scope string) bool { return atOrBelow(at, scope) }) {
+		return refuse(BadRequest, "assignableScopes", "assignable scopes of "+r.ID, strings.Join(scopes, ", "), at+" among them, where the role is made", "add it, or make the role at one of them")
+	}
+	return nil
+}
+
+var (
+	actionPattern = regexp.MustCompile(`^[A-Za-z]+(\.[A-Za-z0-9]+)+(/[A-Za-z0-9_.*-]+)+$`)
+	// wildActions are the actions that name no provider.
+	wildActions = []string{"*", "*/read", "*/write", "*/delete", "*/action"}
+	// providers are namespaces that custom roles meet, besides those of the type
+	// data; the actions themselves are not known here (A313).
+	moreProviders = strings.Fields("Microsoft.AlertsManagement Microsoft.Authorization Microsoft.Billing Microsoft.Cache Microsoft.Compute Microsoft.CostManagement Microsoft.DBforPostgreSQL " +
+		"Microsoft.DocumentDB Microsoft.EventGrid Microsoft.EventHub Microsoft.Features Microsoft.Management Microsoft.MachineLearningServices Microsoft.PolicyInsights Microsoft.ResourceHealth " +
+		"Microsoft.Resources Microsoft.Search Microsoft.Security Microsoft.Sql Microsoft.Support Microsoft.Web")
+)
+
+// definitionActions: actions look like Provider/type/verb, and the provider is
+// a known one (A313). What a provider offers is not in Azure's type data.
+func definitionActions(_ State, r, _ *Resource) *Error {
+	known, err := catalog()
+	if err != nil {
+		return &Error{Code: BadRequest, Message: "type data of the simulator: " + err.Error()}
+	}
+	namespaces := slices.Clone(moreProviders)
+	for _, name := range known.names {
+		namespace, _, _ := strings.Cut(name, "/")
+		if !slices.Contains(namespaces, namespace) {
+			namespaces = append(namespaces, namespace)
+		}
+	}
+	for _, permission := range r.props("permissions").list() {
+		for _, field := range []string{"actions", "notActions", "dataActions", "notDataActions"} {
+			for _, action := range permission.get(field).texts() {
+				namespace, _, _ := strings.Cut(action, "/")
+				switch {
+				case slices.Contains(wildActions, action):
+				case !actionPattern.MatchString(action):
+					return refuse(InvalidActionOrNotAction, field, field+" of "+r.ID, strconv.Quote(action), "Provider/type/verb, such as Microsoft.Storage/storageAccounts/read", "correct it")
+				case !slices.ContainsFunc(namespaces, func(n string) bool { return strings.EqualFold(n, namespace) }):
+					return refuse(InvalidActionOrNotAction, field, field+" of "+r.ID, strconv.Quote(action), "an action of a known provider, nearest is "+closest(namespace, namespaces), "correct it, or add the provider to moreProviders")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// completeDefinition adds the type and the lists that Azure always shows.
+func completeDefinition(_ State, r, _ *Resource) {
+	props := object(r.Body, "properties")
+	if props == nil {
+		return
+	}
+	setDefault(props, "type", "CustomRole")
+	setDefault(props, "description", "")
+	permissions, _ := props["permissions"].([]any)
+	for _, p := range permissions {
+		if m, ok := p.(map[string]any); ok {
+			for _, field := range []string{"actions", "notActions", "dataActions", "notDataActions"} {
+				setDefault(m, field, []any{})
+			}
+		}
+	}
+	stamp(props)
+}
+
+// definitionInUse: a role that is assigned stays (A314). What is deleted above
+// takes its assignments along.
+func definitionInUse(s State, r, with *Resource) *Error {
+	if Key(r.ID) != Key(with.ID) {
+		return nil
+	}
+	for _, key := range sortedKeys(s.Resources) {
+		a := s.Resources[key]
+		if isType(a.Type, assignmentType) && a.Provisioning != Deleting && strings.EqualFold(Name(a.props("roleDefinitionId").text()), Name(r.ID)) {
+			return refuse(RoleDefinitionHasAssignments, r.ID, "deletion of "+r.ID, "a role that "+a.ID+" assigns", "one without assignments", "delete those first")
+		}
+	}
+	return nil
+}

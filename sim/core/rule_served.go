@@ -14,28 +14,6 @@ const identityType = "microsoft.managedidentity/userassignedidentities"
 
 // servedTypes are rows of the table for types without rules of their own.
 var servedTypes = map[string]*behaviour{
-	identityType: {location: regional, create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second, complete: completeIdentity, plain: true},
-
-	"microsoft.managedidentity/userassignedidentities/federatedidentitycredentials": {
-		// Two writes at once on one identity are refused: facts/aks.md 6-10 (A016).
-		create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second, lock: ParentOf, plain: true,
-	},
-	"microsoft.network/privateendpoints": {
-		location: regional, create: 60 * time.Second, update: 30 * time.Second, remove: 30 * time.Second,
-		check: []rule{endpointSubnet}, complete: completeEndpoint, etag: true,
-	},
-	"microsoft.storage/storageaccounts": {location: regional, create: 25 * time.Second, update: 5 * time.Second, remove: 5 * time.Second, complete: completeStorage},
-	"microsoft.keyvault/vaults": {
-		location: regional, create: 30 * time.Second, update: 5 * time.Second, remove: 5 * time.Second,
-		complete: made1("vaultUri", "https://%s.vault.azure.net/"),
-	},
-	"microsoft.keyvault/vaults/secrets": {location: noLocation, create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second, complete: completeSecret, plain: true},
-	"microsoft.containerregistry/registries": {
-		location: regional, create: 15 * time.Second, update: 10 * time.Second, remove: 10 * time.Second, complete: made1("loginServer", "%s.azurecr.io"),
-	},
-	"microsoft.servicebus/namespaces": {
-		location: regional, create: 2 * time.Minute, update: time.Minute, remove: time.Minute, complete: made1("serviceBusEndpoint", "https://%s.servicebus.windows.net:443/"),
-	},
 	"microsoft.cognitiveservices/accounts": {
 		location: regional, create: 30 * time.Second, update: 10 * time.Second, remove: 20 * time.Second, complete: completeAccount, etag: true,
 	},
@@ -81,25 +59,6 @@ func (s State) addIdentity(r *Resource) {
 		}
 		assigned[id] = ids
 	}
-}
-
-// made1 adds one property that holds the resource's name (A101).
-func made1(key, format string) func(State, *Resource, *Resource) {
-	return func(_ State, r, _ *Resource) {
-		if props := object(r.Body, "properties"); props != nil {
-			props[key] = fmt.Sprintf(format, strings.ToLower(Name(r.ID)))
-		}
-	}
-}
-
-func completeStorage(_ State, r, _ *Resource) {
-	props, name := object(r.Body, "properties"), strings.ToLower(Name(r.ID))
-	endpoints := map[string]any{"web": "https://" + name + ".z1.web.core.windows.net/"}
-	for _, service := range []string{"blob", "dfs", "file", "queue", "table"} {
-		endpoints[service] = "https://" + name + "." + service + ".core.windows.net/"
-	}
-	props["primaryEndpoints"], props["primaryLocation"] = endpoints, root(r.Body).get("location").v
-	props["statusOfPrimary"], props["creationTime"] = "available", made
 }
 
 func completeSecret(_ State, r, _ *Resource) {

@@ -55,6 +55,8 @@ type Resource struct {
 	Born int `json:"born"`
 	// ByAzure is set on resources that Azure made by itself (A061).
 	ByAzure bool `json:"byAzure,omitempty"`
+	// Addresses are those that a private endpoint holds in its subnet, by member.
+	Addresses map[string]string `json:"addresses,omitempty"`
 	// DeletedAt is when a soft-deleted resource was deleted.
 	DeletedAt time.Duration `json:"deletedAt,omitempty"`
 }
@@ -129,13 +131,20 @@ func Seed(s State, resources ...Resource) State {
 	return s
 }
 
-// Forget removes a resource without any check. Previews use it for a resource
-// that will have been replaced before its successor is made.
+// Forget removes a resource without any check, as if it had never been made.
 func Forget(s State, id string) State {
+	next := Leave(s, id)
+	next.SoftDeleted = maps.Clone(s.SoftDeleted)
+	return next
+}
+
+// Leave removes a resource without any check. Previews use it for a resource
+// that will have been replaced before its successor is made; a name that soft
+// deletion keeps is kept here too (A329).
+func Leave(s State, id string) State {
 	s = s.clone()
-	for _, r := range s.under(id) {
-		delete(s.Resources, Key(r.ID))
+	if r, ok := s.Find(id); ok {
+		s.drop(r)
 	}
-	delete(s.Resources, Key(id))
 	return s
 }

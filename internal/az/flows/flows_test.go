@@ -90,6 +90,7 @@ func TestOnlyTheDoorsReachModels(t *testing.T) {
 func TestRequiredFlowsConnect(t *testing.T) {
 	t.Parallel()
 	for name, s := range sites(t) {
+		s.PrivateBus = true
 		for _, f := range []struct {
 			from, to netplan.Role
 			port     string
@@ -102,12 +103,37 @@ func TestRequiredFlowsConnect(t *testing.T) {
 			{netplan.WorkerNodes, netplan.SystemNodes, "10250"},
 			{netplan.SystemNodes, netplan.GPUNodes("a100"), "53"},
 			{netplan.Gateway, netplan.Doors, "443"},
+			{netplan.Runner, netplan.EndpointsData, "443"},
 			{netplan.Runner, netplan.SystemNodes, "443"},
 		} {
 			assert.True(t, connects(s, f.from, f.to, f.port), "%s: %s to %s on %s", name, f.from, f.to, f.port)
 		}
 		assert.False(t, connects(s, netplan.GPUNodes("a100"), netplan.EndpointsData, "5671"), "%s: GPU nodes have no business with the bus", name)
 		assert.False(t, connects(s, netplan.Runner, netplan.WorkerNodes, "22"), name)
+	}
+}
+
+// Without these the per-tenant limits of a gateway with several units would
+// count apart, and its secrets would be out of reach.
+func TestTheGatewayWorks(t *testing.T) {
+	t.Parallel()
+	s := sites(t)["classic"]
+	gateway := s.Plan.Subnet(netplan.Gateway).Prefix.String()
+	assert.True(t, connects(s, netplan.Gateway, netplan.EndpointsData, "443"), "its vault")
+	assert.True(t, opens(s, netplan.Gateway, Outbound, gateway, gateway, "4290", UDP), "shared counters")
+	assert.True(t, opens(s, netplan.Gateway, Inbound, gateway, gateway, "4290", UDP), "shared counters")
+	assert.True(t, opens(s, netplan.Gateway, Inbound, gateway, gateway, "6381-6383", TCP), "shared cache")
+	assert.False(t, connects(sites(t)["endpoint"], netplan.Gateway, netplan.EndpointsData, "443"), "its own endpoint is elsewhere")
+}
+
+func TestOwnDNSServersAreReached(t *testing.T) {
+	t.Parallel()
+	s := sites(t)["classic"]
+	worker := s.Plan.Subnet(netplan.WorkerNodes).Prefix.String()
+	assert.False(t, opens(s, netplan.WorkerNodes, Outbound, worker, "10.0.0.4/32", "53", UDP))
+	s.DNSServers = []netip.Addr{netip.MustParseAddr("10.0.0.4")}
+	for _, role := range []netplan.Role{netplan.WorkerNodes, netplan.SystemNodes, netplan.Runner, netplan.Gateway} {
+		assert.True(t, opens(s, role, Outbound, s.Plan.Subnet(role).Prefix.String(), "10.0.0.4/32", "53", UDP), role)
 	}
 }
 
@@ -138,13 +164,15 @@ func TestLoadBalancedCallsReachTheirNodes(t *testing.T) {
 	assert.False(t, opens(s, netplan.WorkerNodes, Inbound, s.Plan.Subnet(netplan.Gateway).Prefix.String(), doors, "443", TCP))
 }
 
-func TestProdLeavesNoWayToTheInternetButTime(t *testing.T) {
+// Nodes need the internet for their packages, whose publishers name no fixed
+// addresses; nothing else does.
+func TestOnlyNodesAndDeploymentsReachTheInternet(t *testing.T) {
 	t.Parallel()
 	s := sites(t)["classic"]
 	for _, sub := range s.Plan.Subnets {
-		if sub.Role != netplan.Runner {
-			assert.False(t, opens(s, sub.Role, Outbound, sub.Prefix.String(), "Internet", "443", TCP), sub.Role)
-		}
+		want := sub.Role.IsNodes() || sub.Role == netplan.Runner
+		assert.Equal(t, want, opens(s, sub.Role, Outbound, sub.Prefix.String(), "Internet", "443", TCP), sub.Role)
+		assert.False(t, opens(s, sub.Role, Outbound, sub.Prefix.String(), "Internet", "22", TCP), sub.Role)
 	}
 	assert.True(t, opens(s, netplan.WorkerNodes, Outbound, s.Plan.Subnet(netplan.WorkerNodes).Prefix.String(), "Internet", "123", UDP))
 }

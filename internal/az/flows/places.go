@@ -66,6 +66,13 @@ var (
 		}
 		return sorted(out)
 	}}
+	dnsServers = Place{name: "dns", prefix: func(s Site) []string {
+		var out []string
+		for _, server := range s.DNSServers {
+			out = append(out, netip.PrefixFrom(server, server.BitLen()).String())
+		}
+		return sorted(out)
+	}}
 	internet          = tag("Internet")
 	azureLoadBalancer = tag("AzureLoadBalancer")
 )
@@ -92,7 +99,9 @@ func subnets(name string, holds func(netplan.Role) bool) Place {
 
 // doorsPlace is the load balancers' subnet. Their back ends are nodes of the
 // control plane and of serving, and AKS load balancers keep the front end's
-// address as the destination, so the nodes' own rules must let it in.
+// address as the destination, so the nodes' own rules must let it in. The rules
+// of other nodes do not: services behind a door need externalTrafficPolicy
+// Local, or Azure balances to nodes that drop what it sends.
 // https://learn.microsoft.com/azure/load-balancer/load-balancer-floating-ip
 func doorsPlace() Place {
 	p := subnet(netplan.Doors, "")

@@ -42,8 +42,9 @@ const (
 // Rules are the rules of the security group of the subnet of role at site:
 // one for each row that starts or ends there, then a denial of everything else
 // in both directions. Rows that differ only in what they reach behind the same
-// addresses share a rule. Azure's own DNS and metadata addresses are outside
-// the reach of rules and need none.
+// addresses share a rule, so the rule opens the ports of all of them: what keeps
+// a principal from a service behind a shared endpoint subnet is its role. Azure's
+// own DNS and metadata addresses are outside the reach of rules and need none.
 func Rules(site Site, role netplan.Role) []Rule {
 	var rules []Rule
 	for _, flow := range Table {

@@ -3,6 +3,8 @@
 package flows
 
 import (
+	"net/netip"
+
 	"onedoor/internal/az"
 	"onedoor/internal/az/netplan"
 )
@@ -39,8 +41,9 @@ type Site struct {
 	Environment     az.Environment
 	Location        string
 	Plan            netplan.Plan
-	PrivateBus      bool // reached through an endpoint
-	PrivateRegistry bool // reached through an endpoint
+	DNSServers      []netip.Addr // of the network, where it has its own
+	PrivateBus      bool         // reached through an endpoint
+	PrivateRegistry bool         // reached through an endpoint
 }
 
 func tcp(ports ...string) Ports { return Ports{TCP, ports} }
@@ -49,6 +52,7 @@ func udp(ports ...string) Ports { return Ports{UDP, ports} }
 var (
 	https    = tcp("443")
 	amqp     = tcp("443", "5671") // 443 carries AMQP over WebSockets and management
+	dns      = Ports{Any, []string{"53"}}
 	anything = Ports{Any, []string{"*"}}
 )
 
@@ -69,8 +73,9 @@ func external(s Site) bool { return !s.Plan.Gateway.Internal }
 func classic(s Site) bool  { return s.Plan.Gateway.Mode == netplan.Classic }
 func inside(s Site) bool   { return s.Plan.Gateway.Mode != netplan.Endpoint } // its own subnet takes calls
 
+func privateBus(s Site) bool      { return s.PrivateBus }
 func publicBus(s Site) bool       { return !s.PrivateBus }
-func publicRegistry(s Site) bool  { return !s.PrivateRegistry }
+func privateRegistry(s Site) bool { return s.PrivateRegistry }
 func classicExternal(s Site) bool { return classic(s) && external(s) }
 func insideInternal(s Site) bool  { return inside(s) && !external(s) }
 
@@ -78,34 +83,32 @@ func insideInternal(s Site) bool  { return inside(s) && !external(s) }
 // carry a When.
 var Table = []Flow{
 	// The asynchronous door.
-	{1, systemNodes, bus, https, "KEDA reads queue lengths over the management endpoint", kedaServiceBus, nil},
-	{2, workerNodes, bus, amqp, "workers receive messages", busPorts, nil},
+	{1, systemNodes, bus, https, "KEDA reads queue lengths over the management endpoint", kedaServiceBus, privateBus},
+	{2, workerNodes, bus, amqp, "workers receive messages", busPorts, privateBus},
 	{3, workerNodes, blob, https, "workers read payloads and write results", privateLink, nil},
 	{4, workerNodes, gateway, https, "workers call models through the gateway", oneDoor, insideInternal},
-	{5, workerNodes, internet, https, "an external gateway answers on its public address only", apimNetwork, external},
 	{6, batchNodes, batchAccount, https, "the control plane submits batch jobs; nobody else does", oneDoor, nil},
-	{7, batchNodes, bus, amqp, "the control plane sends work; nobody else does", busPorts, nil},
+	{7, batchNodes, bus, amqp, "the control plane sends work; nobody else does", busPorts, privateBus},
 	{8, batchNodes, blob, https, "the control plane stores payloads and batch files", privateLink, nil},
 	{9, batchNodes, table, https, "the control plane keeps its ledger", privateLink, nil},
 
 	// Every node.
-	{10, anyNode, registry, https, "nodes pull images", privateLink, nil},
+	{10, anyNode, registry, https, "nodes pull images", privateLink, privateRegistry},
 	{11, anyNode, vault, https, "pods mount secrets and certificates", privateLink, nil},
 	{12, gpuNodes, blob, https, "serving loads model weights", privateLink, nil},
 	{13, nodesAndPods, nodesAndPods, anything, "kubelet, DNS, konnectivity and pod to pod; with overlay the rules see pod addresses too", aksOverlay, nil},
 	{14, azureLoadBalancer, anyNode, anything, "health probes of the internal load balancers", loadBalancer, nil},
-	{15, anyNode, tag("AzureCloud.{location}"), tcp("443", "9000"), "the managed control plane, while it is not private", aksEgress, dev},
+	{15, anyNode, tag("AzureCloud.{location}"), tcp("9000"), "the tunnel to a control plane that is not private", aksEgress, dev},
 	{16, anyNode, tag("MicrosoftContainerRegistry"), https, "AKS system images", aksEgress, nil},
 	{17, anyNode, tag("AzureFrontDoor.FirstParty"), https, "the content network of the AKS system images", aksEgress, nil},
 	{18, anyNode, tag("AzureActiveDirectory"), https, "tokens", aksEgress, nil},
 	{19, anyNode, tag("AzureResourceManager"), https, "the cloud provider's calls", aksEgress, nil},
 	{20, anyNode, tag("AzureMonitor"), https, "metrics and logs", aksEgress, nil},
 	{21, anyNode, internet, udp("123"), "time", aksEgress, nil},
-	{22, anyNode, internet, https, "node image and operating system packages", aksEgress, dev},
-	{23, anyNode, tag("AzureContainerRegistry.{location}"), https, "a registry without a private endpoint", aksEgress, publicRegistry},
-	{24, workerNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, publicBus},
-	{25, batchNodes, tag("ServiceBus.{location}"), amqp, "a Standard namespace has no private endpoint", busPorts, publicBus},
-	{26, systemNodes, tag("ServiceBus.{location}"), https, "a Standard namespace has no private endpoint", busPorts, publicBus},
+	{22, anyNode, internet, https, "packages and drivers of the nodes, whose publishers name no fixed addresses; pods are held by their own policies", aksEgress, nil},
+	{24, workerNodes, tag("ServiceBus.{location}"), tcp("5671"), "a Standard namespace has no private endpoint", busPorts, publicBus},
+	{25, batchNodes, tag("ServiceBus.{location}"), tcp("5671"), "a Standard namespace has no private endpoint", busPorts, publicBus},
+	{27, anyNode, dnsServers, dns, "names, where the network has DNS servers of its own", aksEgress, nil},
 
 	// The synchronous door.
 	{30, gateway, models, https, "the gateway calls the synchronous model accounts; nobody else does", oneDoor, nil},
@@ -119,6 +122,11 @@ var Table = []Flow{
 	{38, gateway, tag("AzureKeyVault"), https, "named values and certificates", apimNetwork, inside},
 	{39, gateway, tag("AzureMonitor"), tcp("443", "1886"), "the gateway's telemetry", apimNetwork, inside},
 	{40, gateway, tag("AzureActiveDirectory"), https, "tokens, and the keys to check callers' tokens", apimNetwork, inside},
+	{41, gateway, vault, https, "named values and certificates, whose vault's name resolves to its endpoint", privateLink, inside},
+	{42, gateway, gateway, udp("4290"), "units share the counters of rate limits", apimNetwork, classic},
+	{43, gateway, gateway, tcp("6381-6383"), "units share their cache", apimNetwork, classic},
+	{44, gateway, internet, tcp("80"), "certificates are checked for revocation", apimNetwork, inside},
+	{45, gateway, dnsServers, dns, "names, where the network has DNS servers of its own", apimNetwork, nil},
 
 	// Doors inside the network.
 	{50, peers, doors, https, "callers of the control plane in peered networks", oneDoor, nil},
@@ -126,10 +134,13 @@ var Table = []Flow{
 
 	// Deployments from inside the network.
 	{60, runner, systemNodes, https, "the private API server", aksEgress, nil},
-	{61, runner, registry, https, "images and charts are imported", privateLink, nil},
+	{61, runner, registry, https, "images and charts are imported", privateLink, privateRegistry},
 	{62, runner, vault, https, "secrets and certificates are written", privateLink, nil},
 	{63, runner, doors, https, "live checks of the doors", oneDoor, nil},
 	{64, runner, tag("AzureResourceManager"), https, "deployments", aksEgress, nil},
 	{65, runner, tag("AzureActiveDirectory"), https, "tokens", aksEgress, nil},
 	{66, runner, internet, https, "the packages of a deployment", oneDoor, nil},
+	{67, runner, blob, https, "evidence is written", privateLink, nil},
+	{68, runner, gateway, https, "live checks of the doors", oneDoor, insideInternal},
+	{69, runner, dnsServers, dns, "names, where the network has DNS servers of its own", aksEgress, nil},
 }
