@@ -148,7 +148,7 @@ func (c *Config) Scope() az.Scope {
 func (c *Config) site() flows.Site {
 	return flows.Site{
 		Environment: c.Base.Environment, Location: c.Base.Location, Plan: c.plan,
-		PrivateBus: c.Queue.Private, PrivateRegistry: c.Registry.Private,
+		DNSServers: c.Network.DNS.Servers, PrivateBus: c.Queue.Private, PrivateRegistry: c.Registry.Private,
 	}
 }
 

@@ -32,8 +32,9 @@ type Peer struct {
 
 // DNS says who makes the private DNS zones.
 type DNS struct {
-	Mode            DNSMode `json:"mode"`
-	ResourceGroupID string  `json:"resourceGroupId"` // ARM id of the group that holds the zones; mode existing only
+	Mode            DNSMode      `json:"mode"`
+	ResourceGroupID string       `json:"resourceGroupId"` // ARM id of the group that holds the zones; mode existing only
+	Servers         []netip.Addr `json:"servers"`         // of the network, IPv4; none uses Azure's. They must forward to Azure's, or private names do not resolve
 }
 
 // DNSMode is who makes the private DNS zones of endpoints.
@@ -63,6 +64,11 @@ func (n *Network) check(report *problems) {
 		checkID(report, key+".vnetId", n.Peers[name].VNetID, networkType)
 		if len(n.Peers[name].AddressSpace) == 0 {
 			report.bad(key+".addressSpace", nil, "every range of the peer: rules and overlap checks need them", "")
+		}
+	}
+	for _, server := range n.DNS.Servers {
+		if server.IsValid() && !server.Is4() {
+			report.bad("network.dns.servers", server, "IPv4 addresses", "")
 		}
 	}
 	switch n.DNS.Mode {

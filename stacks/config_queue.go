@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"onedoor/components/queue"
 	"onedoor/components/storage"
 	"onedoor/internal/capacity"
 )
@@ -92,6 +93,9 @@ func (q *Queue) check(report *problems) {
 	}
 	for _, name := range sortedKeys(q.Queues) {
 		key, w := "queue.queues."+name, q.Queues[name]
+		if name == queue.Ingest {
+			report.bad(key, nil, "another name: the topic that takes all work has this one", "")
+		}
 		named := modality.MatchString(name)
 		if !named {
 			report.bad(key, nil, "a name of 2 to 20 lower-case letters and digits that starts with a letter", "")

@@ -135,7 +135,7 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) (pulumi.Resourc
 		DisableLocalAuth:    pulumi.Bool(true), // Entra tokens only
 		WorkspaceResourceId: workspace.ID,
 		Tags:                scope.Tags(component),
-	}, in)
+	}, in, pulumi.AdditionalSecretOutputs([]string{"connectionString", "instrumentationKey"}))
 	if err != nil {
 		return nil, fmt.Errorf("base %q: application insights: %w", name, err)
 	}

@@ -5,6 +5,7 @@ package network
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	network "github.com/pulumi/pulumi-azure-native-sdk/network/v2/v20240501"
@@ -121,6 +122,7 @@ func (b *builder) vnet() (vnet, error) {
 		ResourceGroupName:  b.args.Group.Name,
 		Location:           pulumi.String(scope.Location),
 		AddressSpace:       network.AddressSpaceArgs{AddressPrefixes: pulumi.StringArray{pulumi.String(b.args.Site.Plan.AddressSpace.String())}},
+		DhcpOptions:        b.dnsServers(),
 		Tags:               scope.Tags(component),
 	}, b.in)
 	if err != nil {
@@ -133,6 +135,19 @@ func (b *builder) vnet() (vnet, error) {
 		group:    b.args.Group.Name,
 		made:     true,
 	}, nil
+}
+
+// dnsServers are the network's own DNS servers; nil leaves it to Azure's.
+func (b *builder) dnsServers() network.DhcpOptionsPtrInput {
+	servers := slices.SortedFunc(slices.Values(b.args.Site.DNSServers), netip.Addr.Compare)
+	if len(servers) == 0 {
+		return nil
+	}
+	addresses := pulumi.StringArray{}
+	for _, server := range servers {
+		addresses = append(addresses, pulumi.String(server.String()))
+	}
+	return network.DhcpOptionsArgs{DnsServers: addresses}
 }
 
 // natGateway declares the one way out: a fixed public address that peers can

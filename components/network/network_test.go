@@ -96,6 +96,14 @@ func TestEndpointSubnetsEnforceTheirRules(t *testing.T) {
 	}
 }
 
+func TestOwnDNSServersAreTold(t *testing.T) {
+	t.Parallel()
+	a := args(t)
+	assert.Nil(t, fake.Run(t, fake.Preview, program(a)).Get(t, "network").Input("dhcpOptions"))
+	a.Site.DNSServers = []netip.Addr{netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("10.0.0.4")}
+	assert.Equal(t, map[string]any{"dnsServers": []any{"10.0.0.4", "10.0.0.5"}}, fake.Run(t, fake.Preview, program(a)).Get(t, "network").Input("dhcpOptions"))
+}
+
 func TestOneWayOut(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Preview, program(args(t)))

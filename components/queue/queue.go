@@ -229,7 +229,7 @@ func (b *builder) queue(modality string, topic *servicebus.Topic) (ref.Queue, pu
 		DeadLetteringOnFilterEvaluationExceptions: pulumi.Bool(true),
 		DeadLetteringOnMessageExpiration:          pulumi.Bool(true),
 		MaxDeliveryCount:                          pulumi.Int(work.Deliveries),
-	}, b.in)
+	}, b.in, pulumi.ReplaceWith([]pulumi.Resource{queue})) // Azure keeps the target by an inner id, not by name
 	if err != nil {
 		return fail("subscription", err)
 	}
@@ -241,7 +241,7 @@ func (b *builder) queue(modality string, topic *servicebus.Topic) (ref.Queue, pu
 		ResourceGroupName: group,
 		FilterType:        servicebus.FilterTypeCorrelationFilter,
 		CorrelationFilter: servicebus.CorrelationFilterArgs{ContentType: pulumi.String(ContentType(modality))},
-	}, b.in)
+	}, b.in, pulumi.ReplaceWith([]pulumi.Resource{subscription}))
 	if err != nil {
 		return fail("rule", err)
 	}

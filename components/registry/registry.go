@@ -24,7 +24,7 @@ type Args struct {
 	Scope     az.Scope
 	Group     ref.Group
 	Existing  *az.ID     // a registry that others own; nil makes one
-	Private   bool       // reachable through the network alone, of the one made here
+	Private   bool       // reachable through the network alone
 	Endpoints ref.Subnet // of data endpoints
 	Zones     ref.Zones
 	Kubelet   ref.Identity // pulls
@@ -51,6 +51,16 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		r.Resource = ref.Ready(args.Existing.String())
 	} else if err := r.create(ctx, name, plain, args, in); err != nil {
 		return nil, err
+	}
+	if args.Private { // an existing registry gets an endpoint in this network too
+		endpoint, err := privatelink.New(ctx, name, privatelink.Args{
+			Scope: args.Scope, Component: component, Group: args.Group, Subnet: args.Endpoints,
+			Target: r.Resource, GroupID: "registry", Zone: az.ZoneRegistry, Zones: args.Zones,
+		}, in)
+		if err != nil {
+			return nil, err
+		}
+		r.Resource = ref.Ready(r.Resource.Plain, endpoint...)
 	}
 	pulls, err := args.Scope.Grant(ctx, name+"-kubelet-pulls", az.ImagePull, args.Kubelet, r.Resource, in)
 	if err != nil {
@@ -89,18 +99,6 @@ func (r *Registry) create(ctx *pulumi.Context, name, plain string, args Args, in
 	if err != nil {
 		return fmt.Errorf("registry %q: %w", name, err)
 	}
-	id := scope.ResourceID(args.Group.PlainName, "Microsoft.ContainerRegistry/registries", plain)
-	r.Resource = ref.Ready(id, made)
-	if !args.Private {
-		return nil
-	}
-	endpoint, err := privatelink.New(ctx, name, privatelink.Args{
-		Scope: scope, Component: component, Group: args.Group, Subnet: args.Endpoints,
-		Target: r.Resource, GroupID: "registry", Zone: az.ZoneRegistry, Zones: args.Zones,
-	}, in)
-	if err != nil {
-		return err
-	}
-	r.Resource = ref.Ready(id, endpoint...)
+	r.Resource = ref.Ready(scope.ResourceID(args.Group.PlainName, "Microsoft.ContainerRegistry/registries", plain), made)
 	return nil
 }

@@ -60,6 +60,8 @@ func TestExistingRegistryIsUsed(t *testing.T) {
 	a.Existing = &id
 	plan := fake.Run(t, fake.Update, program(a))
 	assert.Empty(t, plan.Names("containerregistry/v20230701:Registry"))
+	connection := plan.Get(t, "registry-endpoint").Input("privateLinkServiceConnections").([]any)[0].(map[string]any)
+	assert.Equal(t, id.String(), connection["privateLinkServiceId"], "private, it is reached through an endpoint here")
 	assert.Equal(t, "shared.azurecr.io", plan.Get(t, "reader").Input("value"))
 	assert.Equal(t, []string{
 		"kubelet-principal " + az.ImagePull.GUID + " at registries/shared",

@@ -75,11 +75,11 @@ const retentionDays = 90
 
 // vault declares one vault, closed from the first request on. bypass names who
 // passes its firewall: AzureServices or None.
-func vault(ctx *pulumi.Context, name, role, bypass string, args Args, in pulumi.ResourceOption) (Vault, error) {
+func vault(ctx *pulumi.Context, name, door, bypass string, args Args, in pulumi.ResourceOption) (Vault, error) {
 	scope := args.Scope
-	plain := scope.Name(az.KeyVault, role)
+	plain := scope.Name(az.KeyVault, door)
 	id := scope.ResourceID(args.Group.PlainName, "Microsoft.KeyVault/vaults", plain)
-	made, err := keyvault.NewVault(ctx, name+"-"+role, &keyvault.VaultArgs{
+	made, err := keyvault.NewVault(ctx, name+"-"+door, &keyvault.VaultArgs{
 		VaultName:         pulumi.String(plain),
 		ResourceGroupName: args.Group.Name,
 		Location:          pulumi.String(scope.Location),
@@ -96,22 +96,26 @@ func vault(ctx *pulumi.Context, name, role, bypass string, args Args, in pulumi.
 		Tags: scope.Tags(component),
 	}, in, pulumi.Protect(scope.Protect()))
 	if err != nil {
-		return Vault{}, fmt.Errorf("vault %q: %s: %w", name, role, err)
+		return Vault{}, fmt.Errorf("vault %q: %s: %w", name, door, err)
 	}
 	target := ref.Ready(id, made)
-	endpoint, err := privatelink.New(ctx, name+"-"+role, privatelink.Args{
+	endpoint, err := privatelink.New(ctx, name+"-"+door, privatelink.Args{
 		Scope: scope, Component: component, Group: args.Group, Subnet: args.Endpoints,
 		Target: target, GroupID: "vault", Zone: az.ZoneVault, Zones: args.Zones,
 	}, in)
 	if err != nil {
 		return Vault{}, err
 	}
-	writes, err := scope.Grant(ctx, name+"-"+role+"-runner-writes", az.SecretsOfficer, args.Runner, target, in)
-	if err != nil {
-		return Vault{}, err
+	ready := endpoint
+	for what, role := range map[string]az.Role{"secrets": az.SecretsOfficer, "certificates": az.CertificatesOfficer} {
+		writes, err := scope.Grant(ctx, name+"-"+door+"-runner-writes-"+what, role, args.Runner, target, in)
+		if err != nil {
+			return Vault{}, err
+		}
+		ready = append(ready, writes)
 	}
 	return Vault{
 		Resource: ref.Ready(id, endpoint...),
-		URL:      ref.After(pulumi.String(fmt.Sprintf("https://%s.vault.azure.net/", plain)), append(endpoint, writes)...),
+		URL:      ref.After(pulumi.String(fmt.Sprintf("https://%s.vault.azure.net/", plain)), ready...),
 	}, nil
 }

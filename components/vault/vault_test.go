@@ -52,6 +52,8 @@ func TestOnlyTheControlPlaneReadsItsVault(t *testing.T) {
 	assert.NotEqual(t, gateway, control)
 	assert.ElementsMatch(t, []string{
 		"control-plane-principal " + az.SecretsUser.GUID + " at " + control,
+		"runner-principal " + az.CertificatesOfficer.GUID + " at " + control,
+		"runner-principal " + az.CertificatesOfficer.GUID + " at " + gateway,
 		"runner-principal " + az.SecretsOfficer.GUID + " at " + control,
 		"runner-principal " + az.SecretsOfficer.GUID + " at " + gateway,
 	}, plan.Grants())

@@ -31,6 +31,7 @@ var (
 	BusReceiver               = Role{Name: "Azure Service Bus Data Receiver", GUID: "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0"}
 	BusOwner                  = Role{Name: "Azure Service Bus Data Owner", GUID: "090c5cfd-751d-490a-894a-3ce6f1109419"}
 	SecretsUser               = Role{Name: "Key Vault Secrets User", GUID: "4633458b-17de-408a-b874-0445c86b69e6"}
+	CertificatesOfficer       = Role{Name: "Key Vault Certificates Officer", GUID: "a4417e6f-fecd-4de8-b567-7b0420556985"}
 	SecretsOfficer            = Role{Name: "Key Vault Secrets Officer", GUID: "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"}
 )
 

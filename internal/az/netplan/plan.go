@@ -221,7 +221,7 @@ func need(in Input, role Role) Need {
 	case role.IsGPU():
 		return nodes(in.GPU[string(role[len(gpuPrefix):])].Nodes)
 	case role == Gateway && in.Gateway.Mode == Classic:
-		return Need{3, "2 addresses a unit + 1 when internal"}
+		return Need{7, "3 units, one a zone, x 2 addresses + 1 when internal"}
 	case role == Gateway:
 		return Need{1<<(32-in.Gateway.bits()) - azureReserved, fmt.Sprintf("a /%d is what Azure advises for mode %s", in.Gateway.bits(), in.Gateway.Mode)}
 	case role == EndpointsData:

@@ -11,6 +11,7 @@ import (
 // https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq
 // https://learn.microsoft.com/azure/aks/configure-azure-cni (172.30, 172.31, 169.254)
 var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("127.0.0.0/8"),
 	netip.MustParsePrefix("168.63.129.16/32"),
 	netip.MustParsePrefix("169.254.0.0/16"),

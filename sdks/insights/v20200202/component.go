@@ -15,9 +15,7 @@ import (
 type Component struct {
 	pulumi.CustomResourceState
 
-	AppId            pulumi.StringOutput `pulumi:"appId"`
-	ConnectionString pulumi.StringOutput `pulumi:"connectionString"`
-	Name             pulumi.StringOutput `pulumi:"name"`
+	Name pulumi.StringOutput `pulumi:"name"`
 }
 
 // NewComponent registers a new resource with the given unique name, arguments, and options.
@@ -178,14 +176,6 @@ func (o ComponentOutput) ToComponentOutput() ComponentOutput {
 
 func (o ComponentOutput) ToComponentOutputWithContext(ctx context.Context) ComponentOutput {
 	return o
-}
-
-func (o ComponentOutput) AppId() pulumi.StringOutput {
-	return o.ApplyT(func(v *Component) pulumi.StringOutput { return v.AppId }).(pulumi.StringOutput)
-}
-
-func (o ComponentOutput) ConnectionString() pulumi.StringOutput {
-	return o.ApplyT(func(v *Component) pulumi.StringOutput { return v.ConnectionString }).(pulumi.StringOutput)
 }
 
 func (o ComponentOutput) Name() pulumi.StringOutput {
