@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,19 +10,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// FileError is a stack file that cannot be read.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+// Error names the file and what is wrong with it.
+func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *FileError) Unwrap() error { return e.Err }
+
 // ParseFile reads the configuration of stack from a stack file, as Load does
 // from the engine. Values that the file holds encrypted stay what they are:
 // nothing here needs them.
 func ParseFile(stack, path string) (*Config, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("stack %q: %w", stack, err)
+		return nil, &FileError{path, err}
 	}
 	var file struct {
 		Config map[string]any `yaml:"config"`
 	}
 	if err := yaml.Unmarshal(raw, &file); err != nil {
-		return nil, fmt.Errorf("stack %q: %s: %w", stack, path, err)
+		return nil, &FileError{path, err}
 	}
 	values := map[string]string{}
 	for key, value := range file.Config {
@@ -38,9 +51,14 @@ func ParseFile(stack, path string) (*Config, error) {
 		}
 		text, err := json.Marshal(value)
 		if err != nil {
-			return nil, fmt.Errorf("stack %q: %s: %s: %w", stack, path, key, err)
+			return nil, &FileError{path, fmt.Errorf("%s: %w", key, err)}
 		}
 		values[root] = string(text)
 	}
-	return Parse(stack, values)
+	config, err := Parse(stack, values)
+	var wrong *ConfigError
+	if errors.As(err, &wrong) {
+		wrong.File = path
+	}
+	return config, err
 }

@@ -21,6 +21,7 @@ type Problem struct {
 // ConfigError is everything that is wrong with a stack's configuration.
 type ConfigError struct {
 	Stack    string
+	File     string    // that the configuration was read from; "" when the engine handed it over
 	Problems []Problem // sorted by key
 }
 
@@ -31,7 +32,11 @@ func (e *ConfigError) Error() string {
 		places = fmt.Sprintf("%d places", n)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "stack config of %q is wrong in %s:", e.Stack, places)
+	where := ""
+	if e.File != "" {
+		where = ", " + e.File + ","
+	}
+	fmt.Fprintf(&b, "stack config of %q%s is wrong in %s:", e.Stack, where, places)
 	for _, p := range e.Problems {
 		if p.Key == "" {
 			b.WriteString("\n  the stack's name: ")

@@ -116,7 +116,11 @@ func TestLifeCycle(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, map[string]int{"create": len(up.Resources)}, up.Changes)
 			for _, r := range up.Resources {
-				assert.NotContains(t, flatten(r.Outputs), "[unknown]", "%s: after an update everything is known", r.URN)
+				texts := flatten(r.Outputs)
+				assert.NotContains(t, texts, "[unknown]", "%s: after an update everything is known", r.URN)
+				for _, text := range texts {
+					assert.NotRegexp(t, keys, text, "%s: a key in the clear", r.URN)
+				}
 			}
 
 			refreshed, err := s.Refresh(ctx)
@@ -148,6 +152,22 @@ func TestLifeCycle(t *testing.T) {
 			assert.Empty(t, left.Resources)
 		})
 	}
+}
+
+// Two commands on one stack would write over one another.
+func TestASecondCommandOnAStackIsRefused(t *testing.T) {
+	t.Parallel()
+	s := session(t, "dev", stackFiles["dev"])
+	first := &engine.Run{Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home}
+	release, err := first.Hold(t.Context(), engine.OpUp)
+	require.NoError(t, err)
+	_, err = s.Preview(t.Context())
+	var locked *engine.Locked
+	require.ErrorAs(t, err, &locked)
+	assert.Equal(t, "up", locked.Holder.Operation)
+	release()
+	_, err = s.Preview(t.Context())
+	require.NoError(t, err)
 }
 
 // Names, roles and definitions carry the stack, so two stacks of one
@@ -237,12 +257,15 @@ func TestEveryResourceKeepsTheHouseRules(t *testing.T) {
 					}
 				}
 				for _, text := range flatten(r.Inputs) {
-					assert.NotRegexp(t, `(?i)(account|shared|access|instrumentation)key=|password=|[?&]sig=`, text, r.URN)
+					assert.NotRegexp(t, keys, text, r.URN)
 				}
 			}
 		})
 	}
 }
+
+// keys are what gives access to whoever holds it.
+const keys = `(?i)(account|shared|access|instrumentation)key=|password=|[?&]sig=`
 
 // publicAccess is what a resource says of public access; vaults say it one
 // level down.

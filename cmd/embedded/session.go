@@ -27,13 +27,13 @@ type Session struct {
 
 // Preview plans an update and changes nothing.
 func (s *Session) Preview(ctx context.Context) (*engine.Result, error) {
-	return s.do(ctx, (*engine.Run).Preview)
+	return s.do(ctx, engine.OpPreview, (*engine.Run).Preview)
 }
 
 // Up previews, stops if the preview is refused, and then makes what the
 // program declares.
 func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
-	return s.do(ctx, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, engine.OpUp, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
 		if result, err := run.Preview(ctx); err != nil {
 			return result, err
 		}
@@ -43,21 +43,21 @@ func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
 
 // Refresh reads every resource back from the simulated cloud into the state.
 func (s *Session) Refresh(ctx context.Context) (*engine.Result, error) {
-	return s.do(ctx, (*engine.Run).Refresh)
+	return s.do(ctx, engine.OpRefresh, (*engine.Run).Refresh)
 }
 
 // Destroy deletes every resource of the stack. Protected ones make it refuse
 // unless ignoreProtect is set.
 func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Result, error) {
-	return s.do(ctx, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, engine.OpDestroy, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
 		return run.Destroy(ctx, engine.DestroyOptions{IgnoreProtect: ignoreProtect})
 	})
 }
 
-// do reads the stack's configuration, opens the cloud, attaches it to an engine
-// and runs one operation. What is wrong with the configuration is reported
-// before anything is written, as a *stacks.ConfigError.
-func (s *Session) do(ctx context.Context, operation func(*engine.Run, context.Context) (*engine.Result, error)) (result *engine.Result, err error) {
+// do reads the stack's configuration, takes the stack, opens the cloud, attaches
+// it to an engine and runs one operation. What is wrong with the configuration is
+// reported before anything is written, as a *stacks.ConfigError.
+func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*engine.Run, context.Context) (*engine.Result, error)) (result *engine.Result, err error) {
 	config, err := stacks.ParseFile(s.Stack, s.StackFile)
 	if err != nil {
 		return nil, err
@@ -70,15 +70,20 @@ func (s *Session) do(ctx context.Context, operation func(*engine.Run, context.Co
 	if err != nil {
 		return nil, err
 	}
+	run := &engine.Run{
+		CLI: cli, Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home,
+		Program: stacks.Run, Recorder: recorder, Progress: s.Progress,
+	}
+	release, err := run.Hold(ctx, op) // the cloud's file is the stack's too
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	cloud, err := sim.Open(s.cloudFile())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cloud.Close()) }()
-	run := &engine.Run{
-		CLI: cli, Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home,
-		Program: stacks.Run, Recorder: recorder, Progress: s.Progress,
-	}
 	run.Recover = func(pending []engine.PendingOperation) error {
 		return abandon(cloud, config.Base.SubscriptionID, pending)
 	}

@@ -29,6 +29,7 @@ func report(w io.Writer, err error) int {
 	if code == exitInternal {
 		fmt.Fprintln(w, "\nThis looks like a fault of OneDoor or of this machine, not of your configuration.")
 	}
+	fmt.Fprintln(w, "\n"+simulated)
 	return code
 }
 
@@ -37,11 +38,13 @@ func codeOf(err error) int {
 	var (
 		usage   usageError
 		config  *stacks.ConfigError
+		file    *stacks.FileError
 		failure *engine.Failure
+		setup   *engine.SetupError
 		locked  *engine.Locked
 	)
 	switch {
-	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &locked):
+	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &file), errors.As(err, &locked), errors.As(err, &setup):
 		return exitUser
 	case errors.As(err, &failure) && !failure.Internal():
 		return exitUser

@@ -64,7 +64,7 @@ func TestPreviewSaysWhatItFoundAndThatItIsSimulated(t *testing.T) {
 	assert.Contains(t, stdout, "No warnings.")
 
 	file := filepath.Join(dir, "out", "dev", "preview.json")
-	assert.Contains(t, stdout, file)
+	assert.Contains(t, stdout, file, "from another folder the whole path is shown")
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var doc struct {
@@ -86,7 +86,7 @@ func TestJSONIsForMachines(t *testing.T) {
 	var doc document
 	require.NoError(t, json.Unmarshal([]byte(stdout), &doc))
 	assert.True(t, doc.OK && doc.Simulated)
-	assert.Equal(t, doc.Changes["create"], doc.Kinds["azure-native:network/v20240501:Subnet"]["create"]+doc.Changes["create"]-11)
+	assert.Equal(t, 11, doc.Kinds["azure-native:network/v20240501:Subnet"]["create"])
 	assert.Equal(t, filepath.Join(out, "prod", "preview.json"), doc.File)
 	assert.FileExists(t, doc.File)
 }
@@ -102,8 +102,15 @@ func TestWrongConfigurationIsTheUsersMistakeAndWritesNothing(t *testing.T) {
 		assert.Contains(t, stderr, "onedoor:logs.retentionDays: got 3, want 30 to 730 days", "what can be judged is judged")
 		assert.Contains(t, stderr, "onedoor:network.addresSpace: unknown key, nearest is onedoor:network.addressSpace")
 		assert.NotContains(t, stderr, "fault of OneDoor")
+		assert.True(t, strings.HasSuffix(stderr, simulated+"\n"), "every screen ends with it")
 		assert.Empty(t, stdout)
 	}
+	code, stdout, _ := call(dir, "preview", "--json")
+	assert.Equal(t, exitUser, code)
+	var doc document
+	require.NoError(t, json.Unmarshal([]byte(stdout), &doc))
+	assert.False(t, doc.OK)
+	assert.Contains(t, doc.Error, "onedoor:network.addresSpace: unknown key")
 	assert.NoDirExists(t, filepath.Join(dir, ".onedoor"))
 	assert.NoDirExists(t, filepath.Join(dir, "out"))
 }
@@ -111,6 +118,8 @@ func TestWrongConfigurationIsTheUsersMistakeAndWritesNothing(t *testing.T) {
 func TestMistakesInTheCommandAreTheUsers(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sub", "dev.yaml"), []byte("config: {}\n"), 0o644))
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -121,6 +130,7 @@ func TestMistakesInTheCommandAreTheUsers(t *testing.T) {
 		"UnknownFlag":   {[]string{"preview", "--stak", "dev"}, "unknown flag: --stak"},
 		"UnknownVerb":   {[]string{"apply"}, `unknown command "apply"`},
 		"WordLeftOver":  {[]string{"preview", "prod"}, "name the stack with --stack"},
+		"NameOfAnother": {[]string{"preview", "--stack", "sub/dev.yaml"}, "the project has a stack \"dev\" of its own"},
 		"FlagElsewhere": {[]string{"up", "--ignore-protect"}, "unknown flag: --ignore-protect"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,6 +143,33 @@ func TestMistakesInTheCommandAreTheUsers(t *testing.T) {
 	code, _, stderr := call(t.TempDir(), "preview")
 	assert.Equal(t, exitUser, code)
 	assert.Contains(t, stderr, "run onedoor inside the project")
+}
+
+// Files that cannot be read are the user's to mend.
+func TestUnreadableFilesAreTheUsersMistake(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ file, text, want string }{
+		"NoYAML":      {"Pulumi.dev.yaml", "config: [", "Pulumi.dev.yaml: yaml:"},
+		"KeyTwice":    {"Pulumi.dev.yaml", "config:\n  a: 1\n  a: 2\n", "already defined"},
+		"Environment": {"Pulumi.dev.yaml", "environment: [shared]\n", "Pulumi ESC"},
+		"NoProject":   {"Pulumi.yaml", "runtime: go\n", "`name` is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := project(t)
+			path := filepath.Join(dir, c.file)
+			if c.file == "Pulumi.dev.yaml" && name == "Environment" {
+				raw, err := os.ReadFile(path)
+				require.NoError(t, err)
+				c.text += string(raw)
+			}
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o644))
+			code, _, stderr := call(dir, "preview")
+			assert.Equal(t, exitUser, code, stderr)
+			assert.Contains(t, stderr, c.want)
+			assert.NotContains(t, stderr, "fault of OneDoor")
+		})
+	}
 }
 
 func TestDestroyRefusesProtectedResourcesUnlessTold(t *testing.T) {

@@ -53,6 +53,11 @@ func findStack(dir, word string) (stack, error) {
 		}
 		s.name = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(word), ext), "Pulumi.")
 	}
+	if own := filepath.Join(project, "Pulumi."+s.name+".yaml"); own != s.file {
+		if _, err := os.Stat(own); err == nil && !sameFile(own, s.file) {
+			return stack{}, usageError{fmt.Errorf("--stack: got %q, but the project has a stack %q of its own, whose state this would be; name the file otherwise", word, s.name)}
+		}
+	}
 	if !stackName.MatchString(s.name) {
 		return stack{}, usageError{fmt.Errorf("--stack: got %q, want a name of letters, digits, hyphens, underscores and periods, or the path of a stack file that ends in .yaml", word)}
 	}
@@ -60,6 +65,13 @@ func findStack(dir, word string) (stack, error) {
 		return stack{}, usageError{fmt.Errorf("--stack: got %q, but there is no file %s; the project has %s", word, s.file, strings.Join(stacksOf(project), ", "))}
 	}
 	return s, nil
+}
+
+// sameFile tells whether both paths lead to one file.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // stacksOf are the names of the project's stacks.

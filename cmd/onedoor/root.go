@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -92,23 +93,24 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 			fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
 			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
 			result, err := do(session, c.Context())
-			if result == nil {
-				return err
-			}
-			doc := documentOf(result, err == nil)
+			doc := documentOf(engine.Operation(name), s.name, result, err)
 			if err == nil {
-				if doc.File, err = embedded.Write(result, filepath.Join(out, s.name)); err != nil {
-					return err
+				file, writeErr := embedded.Write(result, filepath.Join(out, s.name))
+				if writeErr != nil {
+					return &engine.SetupError{Err: fmt.Errorf("%w; name another directory with --out", writeErr)}
 				}
+				doc.File = relative(at.dir, file)
 			}
 			if f.json {
-				return orElse(err, doc.printJSON(at.stdout))
+				return errors.Join(err, embedded.Encode(at.stdout, doc))
 			}
-			doc.print(at.stdout)
+			if err == nil {
+				doc.print(at.stdout)
+			}
 			return err
 		},
 	}
-	c.Flags().StringVarP(&f.stack, "stack", "s", "dev", "name of a stack, or path of a stack file")
+	c.Flags().StringVarP(&f.stack, "stack", "s", "dev", "name of a stack, or path of a stack file; state is kept by the name")
 	c.Flags().StringVar(&f.out, "out", "", "directory for the files (default: out in the project)")
 	c.Flags().BoolVar(&f.json, "json", false, "print a summary for machines")
 	if more != nil {
@@ -117,10 +119,11 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 	return c
 }
 
-// orElse is err, or the error of what was done all the same.
-func orElse(err, other error) error {
-	if err != nil {
-		return err
+// relative is path as seen from dir, or path itself where that is shorter to
+// read.
+func relative(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
 	}
-	return other
+	return path
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"onedoor/cmd/embedded"
 	"onedoor/internal/engine"
 )
 
@@ -23,15 +22,24 @@ type document struct {
 	Kinds     map[string]map[string]int `json:"kinds"`   // resources by type and op
 	Warnings  []engine.Diagnostic       `json:"warnings"`
 	Errors    []engine.Diagnostic       `json:"errors"`
-	File      string                    `json:"file,omitempty"` // where the resources are
+	File      string                    `json:"file,omitempty"`  // where the resources are
+	Error     string                    `json:"error,omitempty"` // why it did not succeed
 }
 
-// documentOf summarises what the engine did; ok tells whether it ended well.
-func documentOf(r *engine.Result, ok bool) *document {
+// documentOf summarises an operation of a stack: what the engine did, nil when
+// it was not started, and how it ended.
+func documentOf(op engine.Operation, stack string, r *engine.Result, err error) *document {
 	d := &document{
-		Stack: r.Stack, Simulated: true, Operation: r.Operation, OK: ok, Changes: r.Changes, Kinds: map[string]map[string]int{},
+		Stack: stack, Simulated: true, Operation: op, OK: err == nil, Changes: map[string]int{}, Kinds: map[string]map[string]int{},
 		Warnings: []engine.Diagnostic{}, Errors: []engine.Diagnostic{},
 	}
+	if err != nil {
+		d.Error = err.Error()
+	}
+	if r == nil {
+		return d
+	}
+	d.Changes = r.Changes
 	for _, res := range r.Resources {
 		if d.Kinds[res.Type] == nil {
 			d.Kinds[res.Type] = map[string]int{}
@@ -49,15 +57,8 @@ func documentOf(r *engine.Result, ok bool) *document {
 	return d
 }
 
-// printJSON writes the summary for a machine.
-func (d *document) printJSON(w io.Writer) error { return embedded.Encode(w, d) }
-
-// print writes the summary for a person.
+// print writes the summary of what succeeded for a person.
 func (d *document) print(w io.Writer) {
-	if !d.OK {
-		fmt.Fprintf(w, "\n%s of %s did not succeed.\n%s\n", d.Operation, d.Stack, simulated)
-		return
-	}
 	fmt.Fprintf(w, "\n%s of %s: %s.\n\n", d.Operation, d.Stack, counts(d.Changes))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range d.rows() {

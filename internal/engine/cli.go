@@ -63,8 +63,13 @@ type Options struct {
 // Find returns the Pulumi CLI to use: the one that ONEDOOR_PULUMI names, else `pulumi` on
 // PATH if it has the minor version of the pin, else the one built before, else it builds one
 // from its Go module (minutes, once per machine). Two processes that call it at once build
-// once. Cancelling ctx stops a build.
+// once. Cancelling ctx stops a build. An error is a *SetupError.
 func Find(ctx context.Context, opts Options) (CLI, error) {
+	cli, err := find(ctx, opts)
+	return cli, setup(err)
+}
+
+func find(ctx context.Context, opts Options) (CLI, error) {
 	if opts.Progress == nil {
 		opts.Progress = io.Discard
 	}

@@ -95,6 +95,25 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
+// SetupError is something beside the program that its user can mend: a project or stack file
+// that cannot be read, a directory that cannot be written, no way to a Pulumi CLI. Its text
+// says how.
+type SetupError struct{ Err error }
+
+// Error implements error.
+func (e *SetupError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what went wrong.
+func (e *SetupError) Unwrap() error { return e.Err }
+
+// setup makes an error one of setup; nil stays nil.
+func setup(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &SetupError{err}
+}
+
 func indent(s string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ")
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Run is one program with one stack. Its methods may be called one after another; each takes
-// the stack's lock while it runs.
+// the stack's lock while it runs, unless Hold has it.
 type Run struct {
 	// CLI is what Find returned.
 	CLI CLI
@@ -61,6 +61,23 @@ type Run struct {
 	Recover func([]PendingOperation) error
 	// OnEvent sees every engine event as it comes, in one goroutine; may be nil.
 	OnEvent func(apitype.EngineEvent)
+
+	held bool // by Hold
+}
+
+// Hold takes the stack for several operations, and for what the caller opens beside it; op is
+// what others are told of the holder. An error is a *Locked when another process has the stack.
+func (r *Run) Hold(ctx context.Context, op Operation) (release func(), err error) {
+	l, err := r.layout()
+	if err != nil {
+		return nil, setup(err)
+	}
+	unlock, err := l.lock(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	r.held = true
+	return func() { r.held = false; unlock() }, nil
 }
 
 // DestroyOptions change what Destroy does.
@@ -153,15 +170,17 @@ func (r *Run) operate(ctx context.Context, op Operation, flags []string, call fu
 	}
 	l, err := r.layout()
 	if err != nil {
-		return nil, err
+		return nil, setup(err)
 	}
-	unlock, err := l.lock(ctx, op)
-	if err != nil {
-		return nil, err
+	if !r.held {
+		release, err := r.Hold(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 	}
-	defer unlock()
 	if err := r.prepare(l); err != nil {
-		return nil, err
+		return nil, setup(err)
 	}
 	show := newDisplay(r.Progress, op)
 	if op != OpPreview {

@@ -37,6 +37,7 @@ var builtInRoles = map[string]string{
 	"090c5cfd-751d-490a-894a-3ce6f1109419": "Azure Service Bus Data Owner",
 	"4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
 	"b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
+	"a4417e6f-fecd-4de8-b567-7b0420556985": "Key Vault Certificates Officer",
 	"b0d8363b-8ddd-447d-831f-62ca05bff136": "Monitoring Data Reader",
 	"43d0d8ad-25c7-4714-9337-8ba259a9fe05": "Monitoring Reader",
 	"5e0bd9bd-7b93-4f28-af87-19fc36ad61bd": "Cognitive Services OpenAI User",

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,8 +67,10 @@ func run(names []string) error {
 		}
 		fmt.Printf("killed   %s by %s, %s\n", m.Name, m.Test, time.Since(start).Round(100*time.Millisecond))
 	}
-	if tried == 0 {
-		return fmt.Errorf("no mutant is named %s", strings.Join(names, ", "))
+	for _, name := range names {
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.Name == name }) {
+			failed = append(failed, fmt.Errorf("no mutant is named %s", name))
+		}
 	}
 	fmt.Printf("%d of %d mutants killed\n", tried-len(failed), tried)
 	return errors.Join(failed...)
