@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"net/mail"
+	"strings"
 
 	"onedoor/internal/az"
 )
@@ -63,7 +64,7 @@ func checkID(report *problems, key, value, typ string) {
 		what = "the id of a resource of type " + typ
 	}
 	id, err := az.ParseID(value)
-	if err != nil || !equalFold(id.Type, typ) {
+	if err != nil || !strings.EqualFold(id.Type, typ) {
 		report.bad(key, value, what, example.String())
 	}
 }

@@ -142,5 +142,3 @@ func keyOf(p netplan.Problem) string {
 		return "cluster.pools.gpu." + p.Key
 	}
 }
-
-func equalFold(a, b string) bool { return strings.EqualFold(a, b) }

@@ -122,6 +122,17 @@ func (q *Queue) check(report *problems) {
 	}
 }
 
+// hold is how long a worker may hold a message of the queue, and how long one
+// lives. The configuration was checked: there is an answer.
+func (w Worker) hold() (hold capacity.Hold, ttl time.Duration, why string) {
+	hold, err := capacity.HoldFor(w.P99, w.Batch)
+	if err != nil {
+		panic(err)
+	}
+	ttl, why = capacity.TimeToLive(w.Wait, w.Deliveries, hold)
+	return hold, ttl, why
+}
+
 // container is where the payloads of the queue called name are.
 func (w Worker) container(name string) string {
 	if w.Payloads != "" {
@@ -135,14 +146,9 @@ func (w Worker) container(name string) string {
 func (c *Config) checkRetention(report *problems) {
 	longest, want := 0, ""
 	for _, name := range sortedKeys(c.Queue.Queues) {
-		w := c.Queue.Queues[name]
-		hold, err := capacity.HoldFor(w.P99, w.Batch)
-		if err != nil {
-			panic(err) // refused by check
-		}
-		ttl, _ := capacity.TimeToLive(w.Wait, w.Deliveries, hold)
+		_, ttl, life := c.Queue.Queues[name].hold()
 		if days, why := capacity.MinRetentionDays(ttl, capacity.BatchWindow, c.Storage.Triage); days > longest {
-			longest, want = days, fmt.Sprintf("at least %d days, or a live message of queue %q could point at nothing: %s", days, name, why)
+			longest, want = days, fmt.Sprintf("at least %d days, or a live message of queue %q could point at nothing: %s, where a message lives for %s", days, name, why, life)
 		}
 	}
 	if c.Storage.PayloadDays < longest {

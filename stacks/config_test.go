@@ -139,7 +139,7 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		"KindIsNoPoolName":       {"cluster.pools.gpu.A-100", map[string]any{"slot": 1, "maxNodes": 1}, `onedoor:cluster.pools.gpu.A-100: want a kind of lower-case letters`},
 		"SlotTaken":              {"cluster.pools.gpu.h100", map[string]any{"slot": 0, "maxNodes": 1}, `onedoor:cluster.pools.gpu.h100: got slot 0, want a slot of its own`},
 		"TenantIsNoGUID":         {"base.tenantId", "example.com", `onedoor:base.tenantId: got "example.com", want the GUID of the Entra tenant`},
-		"PayloadsGoneTooSoon":    {"storage.payloadDays", 5, `onedoor:storage.payloadDays: got 5, want at least 7 days, or a live message of queue "audio" could point at nothing: (message 25h0m0s + back end 24h0m0s + dead-letter triage 72h0m0s) in whole days + 1 = 7 days`},
+		"PayloadsGoneTooSoon":    {"storage.payloadDays", 5, `onedoor:storage.payloadDays: got 5, want at least 7 days, or a live message of queue "audio" could point at nothing: (message 25h0m0s + back end 24h0m0s + dead-letter triage 72h0m0s) in whole days + 1 = 7 days, where a message lives for 24h0m0s of waiting + 10 deliveries x 6m0s = 25h0m0s`},
 		"EvidenceTooShort":       {"storage.evidenceDays", 29, `onedoor:storage.evidenceDays: got 29, want 30 to 3650 days`},
 		"SoftDeleteTooLong":      {"storage.softDeleteDays", 366, `onedoor:storage.softDeleteDays: got 366, want 1 to 365 days`},
 		"TriageIsNoDuration":     {"storage.triage", "soon", `onedoor:storage.triage: got "soon", want a duration such as 90s, 20m or 24h`},

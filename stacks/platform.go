@@ -12,7 +12,6 @@ import (
 	"onedoor/components/vault"
 	"onedoor/internal/az"
 	"onedoor/internal/az/netplan"
-	"onedoor/internal/capacity"
 	"onedoor/internal/ref"
 )
 
@@ -136,11 +135,7 @@ func (c *Config) queueArgs(p *platform) queue.Args {
 		args.Units = c.Queue.Units
 	}
 	for modality, work := range c.Queue.Queues {
-		hold, err := capacity.HoldFor(work.P99, work.Batch)
-		if err != nil { // refused when the configuration was read
-			panic(err)
-		}
-		ttl, _ := capacity.TimeToLive(work.Wait, work.Deliveries, hold)
+		hold, ttl, _ := work.hold()
 		args.Work[modality] = queue.Work{Worker: p.identity.Workers[modality], Hold: hold, TimeToLive: ttl, Deliveries: work.Deliveries}
 	}
 	return args

@@ -3,6 +3,8 @@ package stacks
 import (
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"onedoor/internal/images"
 )
 
 // Run composes one stack: each component needs only what stands above it.
@@ -28,5 +30,20 @@ func Run(ctx *pulumi.Context) error {
 	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)
 	ctx.Export("workspaceId", p.base.Logs.Workspace.ID)
 	ctx.Export("vnetId", p.network.VNet.ID)
+	ctx.Export("imports", imports(p.registry.LoginServer))
 	return nil
+}
+
+// imports lists what a deployment has to import into the registry before the
+// cluster can run it.
+func imports(loginServer pulumi.StringOutput) pulumi.Array {
+	list := pulumi.Array{}
+	for _, artifact := range images.Artifacts {
+		list = append(list, pulumi.Map{
+			"source": pulumi.String(artifact.Source),
+			"target": loginServer.ApplyT(artifact.In).(pulumi.StringOutput),
+			"chart":  pulumi.Bool(artifact.Chart),
+		})
+	}
+	return list
 }

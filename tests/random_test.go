@@ -66,12 +66,12 @@ func TestRandomValuesStayUntilTheirKeepersChange(t *testing.T) {
 
 	again, err := run.Up(ctx)
 	require.NoError(t, err)
-	assert.Empty(t, ops(again))
+	assert.False(t, again.HasChanges(), "%v", again.Changes)
 	assert.Equal(t, name, again.Outputs["name"])
 
 	keeper = "b"
 	changed, err := run.Up(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, 1, ops(changed)["replace"])
+	assert.Equal(t, 1, changed.Changes["replace"])
 	assert.NotEqual(t, name, changed.Outputs["name"])
 }

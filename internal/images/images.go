@@ -32,14 +32,3 @@ func (a Artifact) Repository() string {
 // In is the reference under which the platform runs the artifact from the
 // registry whose login server is given.
 func (a Artifact) In(loginServer string) string { return loginServer + "/" + a.Repository() }
-
-// Rewrite turns an image reference as published into the one in the platform's
-// registry. The second result is false for an image that is not imported.
-func Rewrite(published, loginServer string) (string, bool) {
-	for _, a := range Artifacts {
-		if a.Source == published {
-			return a.In(loginServer), true
-		}
-	}
-	return "", false
-}
