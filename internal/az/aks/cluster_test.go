@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,14 @@ func dev() Cluster {
 	return c
 }
 
+// kubenet is dev with the oldest plugin.
+func kubenet() Cluster {
+	c := dev()
+	c.Network.Plugin, c.Network.Overlay, c.Network.Dataplane, c.Network.Policy = PluginKubenet, false, "", PolicyCalico
+	c.Network.Advanced, c.Network.AdvancedSecurity = false, false
+	return c
+}
+
 // federations are n credentials of one identity.
 func federations(n int) []Federation {
 	var all []Federation
@@ -75,6 +84,7 @@ func TestClustersOfTheTestsAreLegal(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, lines(platform().Check()), "platform")
 	assert.Empty(t, lines(dev().Check()), "dev")
+	assert.Empty(t, lines(kubenet().Check()), "kubenet")
 }
 
 // clusterCases are as poolCases.
@@ -94,6 +104,8 @@ var clusterCases = map[string]struct {
 	"C3": {dev, func(c *Cluster) { c.Network.Overlay = false },
 		[]string{`Network.PodCIDR: got 10.244.0.0/16, want nothing, or Overlay: with plugin azure pods have a range of their own only in an overlay [C3]`},
 		func(c *Cluster) { c.Network.Overlay, c.Network.PodCIDR = false, netip.Prefix{} }},
+	"C3 has no room to check": {dev, func(c *Cluster) { c.Network.Overlay, c.Network.PodCIDR = false, prefix("10.244.0.0/24") },
+		[]string{`Network.PodCIDR: got 10.244.0.0/24, want nothing, or Overlay: with plugin azure pods have a range of their own only in an overlay [C3]`}, nil},
 	"C4": {platform, func(c *Cluster) { c.Pools[1].PodSubnetID = subnetID("pods") },
 		[]string{`Pools[1].PodSubnetID: got "` + subnetID("pods") + `", want nothing, or no Overlay: pods of an overlay get their addresses from PodCIDR [C4]`},
 		func(c *Cluster) {
@@ -304,7 +316,21 @@ var clusterCases = map[string]struct {
 
 	"C23 pods": {platform, func(c *Cluster) { c.Network.PodCIDR = prefix("10.244.0.0/21") },
 		[]string{`Network.PodCIDR: got 10.244.0.0/21, want room for 9 nodes (all pools at their largest, and what an upgrade adds) at a /24 each; it has room for 8 [C23]`},
-		func(c *Cluster) { c.Network.PodCIDR = prefix("10.244.0.0/20") }},
+		func(c *Cluster) { c.Network.PodCIDR, c.Pools[1].Max = prefix("10.244.0.0/21"), new(3) }},
+	"C23 pods of one node": {platform, func(c *Cluster) { c.Network.PodCIDR = prefix("10.244.0.0/24") },
+		[]string{`Network.PodCIDR: got 10.244.0.0/24, want room for 9 nodes (all pools at their largest, and what an upgrade adds) at a /24 each; it has room for 1 [C23]`}, nil},
+	"C23 pods of kubenet": {kubenet, func(c *Cluster) { c.Network.PodCIDR = prefix("10.244.0.0/21") },
+		[]string{`Network.PodCIDR: got 10.244.0.0/21, want room for 9 nodes (all pools at their largest, and what an upgrade adds) at a /24 each; it has room for 8 [C23]`},
+		func(c *Cluster) { c.Network.Plugin, c.Network.PodCIDR = PluginNone, prefix("10.244.0.0/21") }},
+	"C23 pods of kubenet by default": {kubenet, func(c *Cluster) { c.Network.Plugin, c.Network.PodCIDR = "", prefix("10.244.0.0/21") },
+		[]string{`Network.PodCIDR: got 10.244.0.0/21, want room for 9 nodes (all pools at their largest, and what an upgrade adds) at a /24 each; it has room for 8 [C23]`},
+		func(c *Cluster) { c.Network.Plugin, c.Network.PodCIDR = "", prefix("10.244.0.0/20") }},
+	"C9 pods of kubenet by default": {kubenet, func(c *Cluster) {
+		c.Network.PodCIDR, c.Network.Connected = netip.Prefix{}, []netip.Prefix{prefix("10.244.0.0/24")}
+	}, []string{`Network.PodCIDR: got 10.244.0.0/16, want a range that does not overlap the connected network 10.244.0.0/24 [C9]`},
+		func(c *Cluster) {
+			c.Network.Plugin, c.Network.PodCIDR, c.Network.Connected = PluginNone, netip.Prefix{}, []netip.Prefix{prefix("10.244.0.0/24")}
+		}},
 	"C23 pods in less than a node needs": {platform, func(c *Cluster) { c.Network.PodCIDR = prefix("10.244.0.0/25") },
 		[]string{`Network.PodCIDR: got 10.244.0.0/25, want room for 9 nodes (all pools at their largest, and what an upgrade adds) at a /24 each; it has room for 0 [C23]`}, nil},
 	"C23 subnet, exactly": {platform, func(c *Cluster) {
@@ -442,6 +468,30 @@ func TestClusterProblemsAreSorted(t *testing.T) {
 	}
 	for range 20 {
 		assert.Equal(t, want, lines(c.Check()))
+	}
+}
+
+func TestNetworkOfASubnet(t *testing.T) {
+	t.Parallel()
+	const network = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n"
+	got, ok := networkOf("/subscriptions/S/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/N/subnets/x")
+	assert.True(t, ok)
+	assert.Equal(t, network, got)
+	good := strings.Split(network+"/subnets/x", "/")
+	for i := range good {
+		for _, wrong := range []string{"wrong", ""} {
+			if free := i == 2 || i == 4 || i == 8 || i == 10; free && wrong != "" || good[i] == wrong {
+				continue
+			}
+			parts := slices.Clone(good)
+			parts[i] = wrong
+			_, ok := networkOf(strings.Join(parts, "/"))
+			assert.False(t, ok, parts)
+		}
+	}
+	for _, id := range []string{"", network, network + "/subnets", network + "/subnets/x/y"} {
+		_, ok := networkOf(id)
+		assert.False(t, ok, id)
 	}
 }
 

@@ -215,6 +215,10 @@ var poolCases = map[string]struct {
 		func(p *Pool) { p.Labels = map[string]string{"kubernetes.azure.com/scalesetpriority": "spot"} }},
 	"C17 spot label on a regular pool": {gpu, func(p *Pool) { p.Labels = map[string]string{"kubernetes.azure.com/scalesetpriority": "spot"} },
 		[]string{`Labels[kubernetes.azure.com/scalesetpriority]: got "spot", want a key that AKS does not keep for itself, as it does kubernetes.azure.com/*, kubernetes.io/* and agentpool; only a spot pool may declare kubernetes.azure.com/scalesetpriority=spot [C17]`}, nil},
+	"C17 reserved label with the value of spot": {spot, func(p *Pool) { p.Labels = map[string]string{"agentpool": "spot"} },
+		[]string{`Labels[agentpool]: got "spot", want a key that AKS does not keep for itself, as it does kubernetes.azure.com/*, kubernetes.io/* and agentpool; only a spot pool may declare kubernetes.azure.com/scalesetpriority=spot [C17]`}, nil},
+	"C17 spot label with another value": {spot, func(p *Pool) { p.Labels = map[string]string{"kubernetes.azure.com/scalesetpriority": "regular"} },
+		[]string{`Labels[kubernetes.azure.com/scalesetpriority]: got "regular", want a key that AKS does not keep for itself, as it does kubernetes.azure.com/*, kubernetes.io/* and agentpool; only a spot pool may declare kubernetes.azure.com/scalesetpriority=spot [C17]`}, nil},
 	"C17 malformed label": {gpu, func(p *Pool) { p.Labels = map[string]string{"-sku": "", "sku": "a b"} }, []string{
 		`Labels[-sku]: got "-sku", want a key of up to 63 letters, digits, hyphens, dots and underscores, that starts and ends with a letter or digit, with a DNS name and a slash before it if any [C17]`,
 		`Labels[sku]: got "a b", want nothing, or up to 63 letters, digits, hyphens, dots and underscores, that starts and ends with a letter or digit [C17]`,

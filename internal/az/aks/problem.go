@@ -68,10 +68,7 @@ type report struct {
 }
 
 func (r *report) add(rule, field, got, want string, args ...any) {
-	if len(args) > 0 {
-		want = fmt.Sprintf(want, args...)
-	}
-	r.list = append(r.list, Problem{rule, field, got, want})
+	r.list = append(r.list, Problem{rule, field, got, fmt.Sprintf(want, args...)})
 }
 
 // sorted are the problems without repetitions: those of the cluster, then those

@@ -51,7 +51,7 @@ func (c Card) AMD() bool { return c == MI300X }
 // A100, H100 and H200, whole cards only.
 // https://learn.microsoft.com/azure/aks/gpu-multi-instance (2026-05-22)
 func (s Size) MIG() bool {
-	return s.GPU.Count > 0 && s.GPU.Share == 1 && sliceGB[s.GPU.Card] != nil
+	return s.GPU.Share == 1 && sliceGB[s.GPU.Card] != nil
 }
 
 // The pages that sizes come from, with their dates.

@@ -79,7 +79,7 @@ func TestNearestSize(t *testing.T) {
 func TestBurstableIsTheFamily(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"Standard_B2s": true, "standard_b96as_v9": true, "Standard_D2s_v5": false, "Standard_Basic": false, "Standard_B": false, "": false,
+		"Standard_B2s": true, "Standard_B0s": true, "standard_b96as_v9": true, "Standard_D2s_v5": false, "Standard_Basic": false, "Standard_B": false, "": false,
 	} {
 		assert.Equal(t, want, burstable(name), name)
 	}

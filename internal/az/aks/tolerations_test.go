@@ -15,12 +15,13 @@ func TestParseTaint(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 63)
 	for text, want := range map[string]Taint{
-		"sku=gpu:NoSchedule":                {"sku", "gpu", NoSchedule},
-		"nvidia.com/gpu=present:NoExecute":  {"nvidia.com/gpu", "present", NoExecute},
-		"a=B_c.d-e:PreferNoSchedule":        {"a", "B_c.d-e", PreferNoSchedule},
-		long + "=" + long + ":NoSchedule":   {long, long, NoSchedule},
-		SpotTaint.String():                  SpotTaint,
-		"CriticalAddonsOnly=true:NoExecute": {"CriticalAddonsOnly", "true", NoExecute},
+		"sku=gpu:NoSchedule":                         {"sku", "gpu", NoSchedule},
+		"nvidia.com/gpu=present:NoExecute":           {"nvidia.com/gpu", "present", NoExecute},
+		"a=B_c.d-e:PreferNoSchedule":                 {"a", "B_c.d-e", PreferNoSchedule},
+		long + "=" + long + ":NoSchedule":            {long, long, NoSchedule},
+		strings.Repeat("a", 253) + "/a=b:NoSchedule": {strings.Repeat("a", 253) + "/a", "b", NoSchedule},
+		SpotTaint.String():                           SpotTaint,
+		"CriticalAddonsOnly=true:NoExecute":          {"CriticalAddonsOnly", "true", NoExecute},
 	} {
 		taint, err := ParseTaint(text)
 		require.NoError(t, err, text)
