@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"onedoor/internal/armtypes"
 	"onedoor/sim/core"
 )
 
@@ -122,32 +121,31 @@ func (c *Cloud) Seed(resources ...core.Resource) {
 	c.state = core.Seed(c.state, resources...)
 }
 
-// Abandon takes back a create whose caller was killed before it got an answer,
-// so that the caller's next create does not meet its own leftovers. In Azure a
-// person would import the resource, or delete it. It does nothing when the
-// resource does not exist. token and inputs are those of the Pulumi resource.
-func (c *Cloud) Abandon(token string, inputs map[string]any, subscriptionID string) error {
-	catalog, err := armtypes.Load()
-	if err != nil {
-		return err
-	}
-	typ, ok := catalog.ByToken(token)
-	if !ok {
-		return fmt.Errorf("%s: no such type; the simulated cloud cannot have it", token)
-	}
-	id, found := typ.ID(inputs, subscriptionID)
-	if len(found) > 0 {
-		return fmt.Errorf("%s: %s", token, found[0])
+// AbandonUnknown takes back every resource whose id is not known to the state of
+// the cloud's only user, and returns what it took: the leftovers of a process that
+// was killed after the cloud had made something and before anybody wrote it down.
+// In Azure a person would import them, or delete them. What Azure made by itself
+// stays.
+func (c *Cloud) AbandonUnknown(known []string) ([]string, error) {
+	keep := map[string]bool{}
+	for _, id := range known {
+		keep[core.Key(id)] = true
 	}
 	c.mu.Lock()
-	if _, exists := c.state.Find(id); !exists {
-		c.mu.Unlock()
-		return nil
+	next, taken := c.state, []string{}
+	for key, r := range c.state.Resources {
+		if !keep[key] && !r.ByAzure {
+			next = core.Forget(next, r.ID)
+			taken = append(taken, r.ID)
+		}
 	}
-	c.set(core.Forget(c.state, id))
+	slices.Sort(taken)
+	if len(taken) > 0 {
+		c.set(next)
+	}
 	gen := c.gen
 	c.mu.Unlock()
-	return c.save(gen)
+	return taken, c.save(gen)
 }
 
 // Purge ends the soft deletion of a resource, so that its name is free; a vault

@@ -56,8 +56,7 @@ func ParseFile(stack, path string) (*Config, error) {
 		values[root] = string(text)
 	}
 	config, err := Parse(stack, values)
-	var wrong *ConfigError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*ConfigError](err); ok {
 		wrong.File = path
 	}
 	return config, err

@@ -6,9 +6,9 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"onedoor/internal/engine"
 	"onedoor/sim"
@@ -58,8 +58,7 @@ func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Resu
 // it to an engine and runs one operation. What is wrong with the configuration is
 // reported before anything is written, as a *stacks.ConfigError.
 func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*engine.Run, context.Context) (*engine.Result, error)) (result *engine.Result, err error) {
-	config, err := stacks.ParseFile(s.Stack, s.StackFile)
-	if err != nil {
+	if _, err := stacks.ParseFile(s.Stack, s.StackFile); err != nil {
 		return nil, err
 	}
 	cli, err := engine.Find(ctx, engine.Options{Progress: s.Progress})
@@ -84,8 +83,10 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cloud.Close()) }()
-	run.Recover = func(pending []engine.PendingOperation) error {
-		return abandon(cloud, config.Base.SubscriptionID, pending)
+	if s.Cloud == "" && op != engine.OpPreview {
+		if err := s.abandon(run, cloud); err != nil {
+			return nil, err
+		}
 	}
 	for pkg, server := range cloud.Providers() {
 		run.Providers = append(run.Providers, engine.Provider{Package: pkg, Server: server})
@@ -93,14 +94,19 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 	return operation(run, ctx)
 }
 
-// abandon takes back what an earlier run was making when it was killed.
-func abandon(cloud *sim.Cloud, subscriptionID string, pending []engine.PendingOperation) error {
-	for _, p := range pending {
-		if p.Kind == "creating" && strings.HasPrefix(p.Type, sim.AzureNative+":") {
-			if err := cloud.Abandon(p.Type, p.Inputs, subscriptionID); err != nil {
-				return err
-			}
-		}
+// abandon takes back what an earlier run had made in the stack's own cloud when
+// it was killed, and nobody wrote down.
+func (s *Session) abandon(run *engine.Run, cloud *sim.Cloud) error {
+	known, err := run.ResourceIDs()
+	if err != nil {
+		return err
+	}
+	taken, err := cloud.AbandonUnknown(known)
+	if err != nil || s.Progress == nil {
+		return err
+	}
+	for _, id := range taken {
+		fmt.Fprintf(s.Progress, "An earlier run was killed after it had made %s; this run makes it again.\n", id)
 	}
 	return nil
 }

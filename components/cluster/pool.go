@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"maps"
+
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20250101"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -78,9 +80,7 @@ func (p Pool) inline(a Args) containerservice.ManagedClusterAgentPoolProfileArgs
 // after.
 func (p Pool) declare(ctx *pulumi.Context, name string, a Args, cluster string, parent, after pulumi.Resource, in pulumi.ResourceOption) (*containerservice.AgentPool, error) {
 	labels, taints := map[string]string{}, append([]string(nil), p.Taints...)
-	for key, value := range p.Labels {
-		labels[key] = value
-	}
+	maps.Copy(labels, p.Labels)
 	args := &containerservice.AgentPoolArgs{
 		AgentPoolName:     pulumi.String(p.Name),
 		ResourceName:      ref.After(pulumi.String(cluster), parent),

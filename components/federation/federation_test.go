@@ -1,8 +1,8 @@
 package federation_test
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -66,7 +66,7 @@ func TestTooManyOrRepeatedSubjectsAreRefused(t *testing.T) {
 	a := args()
 	many := federation.Trust{Identity: fake.Identity("many")}
 	for i := range federation.MaxSubjects + 1 {
-		many.Subjects = append(many.Subjects, federation.Subject{Namespace: "n", Account: fmt.Sprint(i)})
+		many.Subjects = append(many.Subjects, federation.Subject{Namespace: "n", Account: strconv.Itoa(i)})
 	}
 	a.Trust["many"] = many
 	twice := a.Trust["text"]

@@ -69,14 +69,21 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	return v, ctx.RegisterResourceOutputs(v, pulumi.Map{"gatewayUrl": v.Gateway.URL, "controlPlaneUrl": v.ControlPlane.URL})
 }
 
-// retentionDays is how long a deleted vault or secret can be restored, 7 to 90.
+// How long a deleted vault or secret can be restored and keeps its name, 7 to 90
+// days; it cannot be changed later.
 // https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview
-const retentionDays = 90
+const (
+	retentionDays    = 90
+	retentionDaysDev = 7 // a stack that comes and goes burns a name each time
+)
 
 // vault declares one vault, closed from the first request on. bypass names who
 // passes its firewall: AzureServices or None.
 func vault(ctx *pulumi.Context, name, door, bypass string, args Args, in pulumi.ResourceOption) (Vault, error) {
-	scope := args.Scope
+	scope, retention := args.Scope, retentionDays
+	if scope.Environment == az.Dev {
+		retention = retentionDaysDev
+	}
 	plain := scope.Name(az.KeyVault, door)
 	id := scope.ResourceID(args.Group.PlainName, "Microsoft.KeyVault/vaults", plain)
 	made, err := keyvault.NewVault(ctx, name+"-"+door, &keyvault.VaultArgs{
@@ -89,7 +96,7 @@ func vault(ctx *pulumi.Context, name, door, bypass string, args Args, in pulumi.
 			EnableRbacAuthorization:   pulumi.Bool(true),
 			EnablePurgeProtection:     pulumi.Bool(true), // cannot be undone
 			EnableSoftDelete:          pulumi.Bool(true),
-			SoftDeleteRetentionInDays: pulumi.Int(retentionDays),
+			SoftDeleteRetentionInDays: pulumi.Int(retention),
 			PublicNetworkAccess:       pulumi.String("Disabled"),
 			NetworkAcls:               keyvault.NetworkRuleSetArgs{DefaultAction: pulumi.String("Deny"), Bypass: pulumi.String(bypass)},
 		},

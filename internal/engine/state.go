@@ -2,7 +2,9 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -73,6 +75,29 @@ func (s state) live() map[string]stateResource {
 		}
 	}
 	return out
+}
+
+// ResourceIDs are the ids of the provider's resources that the stack's state knows, sorted;
+// none when nothing was ever made.
+func (r *Run) ResourceIDs() ([]string, error) {
+	l, err := r.layout()
+	if err != nil {
+		return nil, setup(err)
+	}
+	known, err := l.readState()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, resource := range known.Resources {
+		if resource.ID != "" && resource.Provider != "" {
+			ids = append(ids, resource.ID)
+		}
+	}
+	return sorted(ids), nil
 }
 
 // protected lists the resources that must not be deleted.

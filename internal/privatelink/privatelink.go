@@ -40,7 +40,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 			GroupIds:             pulumi.StringArray{pulumi.String(args.GroupID)},
 		}},
 		Tags: args.Scope.Tags(args.Component),
-	}, opts...)
+	}, append(opts, pulumi.IgnoreChanges([]string{"customDnsConfigs"}))...) // Azure empties them once the zone group has them
 	if err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", name, err)
 	}
