@@ -39,6 +39,13 @@ func (c *Cloud) enter() (leave func()) {
 	}
 }
 
+// Sleep returns when d has passed on the virtual clock. It is for clients in this
+// process that wait between two requests.
+func (c *Cloud) Sleep(ctx context.Context, d time.Duration) error {
+	defer c.enter()()
+	return c.wait(ctx, c.State().Now+d)
+}
+
 // wait returns when the virtual time has come. The caller has entered.
 func (c *Cloud) wait(ctx context.Context, until time.Duration) error {
 	c.mu.Lock()

@@ -114,6 +114,9 @@ func (c *Config) check(report, unread *problems) {
 	if sound("network", "gateway", "cluster") {
 		c.planNetwork(report)
 	}
+	if sound("cluster") {
+		c.checkPools(report)
+	}
 	if sound("queue", "storage") {
 		c.checkRetention(report)
 	}
@@ -130,6 +133,9 @@ func (c *Config) checkProd(report *problems) {
 	}
 	if !c.Queue.Private {
 		report.bad("queue.private", c.Queue.Private, "true, with queue.tier premium: prod is private", "true")
+	}
+	if !c.Cluster.Access.Private {
+		report.bad("cluster.access.private", c.Cluster.Access.Private, "true: prod is private", "true")
 	}
 	if c.Gateway.Exposure == ExposureExternal {
 		report.bad("gateway.exposure", c.Gateway.Exposure, "internal: prod is private", string(ExposureInternal))

@@ -1,9 +1,12 @@
 package stacks
 
 import (
+	"slices"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/components/base"
+	"onedoor/components/cluster"
 	"onedoor/components/identity"
 	"onedoor/components/network"
 	"onedoor/components/queue"
@@ -11,6 +14,7 @@ import (
 	"onedoor/components/storage"
 	"onedoor/components/vault"
 	"onedoor/internal/az"
+	"onedoor/internal/az/aks"
 	"onedoor/internal/az/netplan"
 	"onedoor/internal/ref"
 )
@@ -24,11 +28,12 @@ type platform struct {
 	vault    *vault.Vaults
 	registry *registry.Registry
 	queue    *queue.Queues
+	cluster  *cluster.Cluster
 }
 
-// newPlatform composes the Azure half. provider is the one that every
-// component inherits.
-func newPlatform(ctx *pulumi.Context, cfg *Config, provider pulumi.ResourceOption) (*platform, error) {
+// newPlatform composes the Azure half. provider is the one that every component
+// inherits, patches the one of the changes to parts of what others declare.
+func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.ResourceOption) (*platform, error) {
 	p := &platform{}
 	var err error
 	if p.base, err = base.New(ctx, "base", base.Args{
@@ -73,6 +78,9 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider pulumi.ResourceOptio
 		return nil, err
 	}
 	if p.queue, err = queue.New(ctx, "queue", cfg.queueArgs(p), provider); err != nil {
+		return nil, err
+	}
+	if p.cluster, err = cluster.New(ctx, "cluster", cfg.clusterArgs(p), provider, patches); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -137,6 +145,37 @@ func (c *Config) queueArgs(p *platform) queue.Args {
 	for modality, work := range c.Queue.Queues {
 		hold, ttl, _ := work.hold()
 		args.Work[modality] = queue.Work{Worker: p.identity.Workers[modality], Hold: hold, TimeToLive: ttl, Deliveries: work.Deliveries}
+	}
+	return args
+}
+
+// clusterArgs are what the configuration says about the cluster.
+func (c *Config) clusterArgs(p *platform) cluster.Args {
+	args := cluster.Args{
+		Scope: c.Scope(), TenantID: c.Base.TenantID, Group: p.base.Platform, Identity: p.identity.Cluster, Kubelet: p.identity.Kubelet,
+		Logs: p.base.Logs, Version: c.Cluster.Version, Admins: slices.Sorted(slices.Values(c.Cluster.Admins)),
+		Access: cluster.Access{Private: c.Cluster.Access.Private},
+		Pods:   c.Cluster.PodCIDR, Services: c.Cluster.ServiceCIDR, Hostname: c.Cluster.HostnameRule,
+	}
+	for _, prefix := range c.Cluster.Access.Ranges {
+		args.Access.Ranges = append(args.Access.Ranges, prefix.String())
+	}
+	slices.Sort(args.Access.Ranges)
+	if zone, ours := p.network.Zones[az.ZoneKubernetes(c.Base.Location)]; ours && c.Cluster.Access.Private {
+		args.Access.Zone = &zone
+	}
+	for i, planned := range c.Cluster.pools() {
+		rule := planned.rule
+		made := cluster.Pool{
+			Name: rule.Name, Subnet: p.network.Subnets[planned.role], Size: rule.Size, Min: *rule.Min, Max: *rule.Max,
+			Zones: slices.Sorted(slices.Values(rule.Zones)), MaxPods: rule.MaxPods, DiskGB: rule.OSDiskGB,
+			Labels: rule.Labels, Taints: rule.Taints, GPU: planned.role.IsGPU(), MIG: string(rule.MIG), Spot: rule.Priority == aks.Spot,
+		}
+		if i == 0 {
+			args.System = made
+		} else {
+			args.Pools = append(args.Pools, made)
+		}
 	}
 	return args
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/images"
+	armpatch "onedoor/plugins/armpatch/sdk"
 )
 
 // Run composes one stack: each component needs only what stands above it.
@@ -22,7 +23,11 @@ func Run(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := newPlatform(ctx, cfg, pulumi.Provider(azure))
+	patcher, err := armpatch.NewProvider(ctx, "patches", &armpatch.ProviderArgs{})
+	if err != nil {
+		return err
+	}
+	p, err := newPlatform(ctx, cfg, pulumi.Provider(azure), pulumi.Provider(patcher))
 	if err != nil {
 		return err
 	}
@@ -30,6 +35,7 @@ func Run(ctx *pulumi.Context) error {
 	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)
 	ctx.Export("workspaceId", p.base.Logs.Workspace.ID)
 	ctx.Export("vnetId", p.network.VNet.ID)
+	ctx.Export("clusterId", p.cluster.Ready.ID)
 	ctx.Export("imports", imports(p.registry.LoginServer))
 	return nil
 }

@@ -23,6 +23,9 @@ type Session struct {
 	Home      string    // where state and caches of the project live, usually Dir/.onedoor
 	Cloud     string    // file of the simulated cloud; "" gives the stack one of its own. Stacks that share one must not run at the same time.
 	Progress  io.Writer // a person's view; nil means silence
+
+	// Inspect sees the simulated cloud after each operation; may be nil.
+	Inspect func(*sim.Cloud)
 }
 
 // Preview plans an update and changes nothing.
@@ -88,10 +91,20 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 			return nil, err
 		}
 	}
+	patches, stop, err := servePatches(cloud)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	run.Providers = append(run.Providers, patches)
 	for pkg, server := range cloud.Providers() {
 		run.Providers = append(run.Providers, engine.Provider{Package: pkg, Server: server})
 	}
-	return operation(run, ctx)
+	result, err = operation(run, ctx)
+	if s.Inspect != nil {
+		s.Inspect(cloud)
+	}
+	return result, err
 }
 
 // abandon takes back what an earlier run had made in the stack's own cloud when
