@@ -163,8 +163,9 @@ func TestVictim(t *testing.T) { //nolint:paralleltest // runs alone, in a proces
 	n := len(cloud.State().Resources)
 	if n == 0 {
 		e.mustCreate(groupToken, "group", groupIn)
+		n = 1
 	}
-	for i := n; ; i++ {
+	for i := n; ; i++ { // the i-th zone
 		e.mustCreate(zoneToken, "zone", with(zoneIn, m{"privateZoneName": fmt.Sprintf("z%d.internal", i)}))
 		fmt.Println(i) // told only once it is on the disk
 	}

@@ -92,6 +92,7 @@ func reverse(n *yaml.Node) {
 var stateful = map[string]bool{
 	"ResourceGroup": true, "Workspace": true, "StorageAccount": true, "BlobContainer": true, "Table": true, "Vault": true,
 	"Registry": true, "Namespace": true, "Queue": true, "Topic": true,
+	"ManagedCluster": true,
 }
 
 func TestLifeCycle(t *testing.T) {

@@ -170,6 +170,9 @@ func (a Args) cluster(plain string) *containerservice.ManagedClusterArgs {
 		AgentPoolProfiles: containerservice.ManagedClusterAgentPoolProfileArray{a.System.inline(a)},
 		Tags:              a.Scope.Tags(component),
 	}
+	if a.Access.Private {
+		args.PublicNetworkAccess = pulumi.String("Disabled")
+	}
 	if a.Access.Private && a.Access.Zone != nil { // the only case that takes one
 		args.FqdnSubdomain = pulumi.String(plain)
 	} else {

@@ -113,6 +113,7 @@ func TestClusterTakesEntraAlone(t *testing.T) {
 	assert.Contains(t, access["privateDNSZone"], "azmk8s.io")
 	assert.NotNil(t, c.Input("fqdnSubdomain"))
 	assert.Nil(t, c.Input("dnsPrefix"), "one of the two, never both")
+	assert.Equal(t, "Disabled", c.Input("publicNetworkAccess"))
 	assert.True(t, c.Protect)
 }
 
