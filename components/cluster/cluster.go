@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/az/aks"
 	"onedoor/internal/ref"
 	armpatch "onedoor/plugins/armpatch/sdk"
 )
@@ -89,7 +90,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		// Owned by the patch below: a cluster that mentioned it would switch KEDA
 		// on together with workload identity, in an order that nothing documents.
 		pulumi.IgnoreChanges([]string{"workloadAutoScalerProfile"}),
-		pulumi.ReplaceOnChanges(clusterImmutable))
+		pulumi.ReplaceOnChanges(aks.ReplaceOnChanges(aks.ClusterImmutables)))
 	if err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
@@ -110,13 +111,6 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	c.Ready = ref.Ready(id, keda, last)
 	c.Issuer = made.OidcIssuerProfile.IssuerURL().Elem()
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"id": c.Ready.ID, "issuer": c.Issuer})
-}
-
-// clusterImmutable are inputs that Azure refuses to change and azure-native does
-// not know to replace for.
-// https://github.com/hashicorp/terraform-provider-azurerm (force-new fields of kubernetes_cluster)
-var clusterImmutable = []string{
-	"apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone", "enableRBAC", "identityProfile",
 }
 
 // cluster is the declaration of the cluster, without KEDA.

@@ -147,6 +147,23 @@ func TestNetworkLeavesNothingToDefaults(t *testing.T) {
 	assert.Nil(t, fake.Run(t, fake.Preview, program(a)).Get(t, "cluster").Input("networkProfile").(map[string]any)["advancedNetworking"], "Azure refuses the block when everything in it is off")
 }
 
+// Azure refuses these changes in place and the provider would try them; a count
+// that the autoscaler chose is no drift; and all goes with the cluster.
+func TestWhatCannotChangeIsReplaced(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Update, program(args()))
+	c := plan.Get(t, "cluster")
+	assert.Subset(t, c.Options.ReplaceOn, []string{"apiServerAccessProfile.enablePrivateCluster", "identityProfile"})
+	assert.Equal(t, []string{"workloadAutoScalerProfile"}, c.Options.Ignore)
+	for _, name := range []string{"cluster-workers", "cluster-a100", "cluster-spot"} {
+		pool := plan.Get(t, name)
+		assert.Subset(t, pool.Options.ReplaceOn, []string{"vnetSubnetID", "maxPods", "scaleSetPriority", "availabilityZones"}, name)
+		assert.Equal(t, []string{"count"}, pool.Options.Ignore, name)
+		assert.Equal(t, "cluster", pool.Options.DeletedWith, name)
+	}
+	assert.Equal(t, "cluster", plan.Get(t, "cluster-keda").Options.DeletedWith)
+}
+
 func TestPoolsSayWhatAzureWouldAdd(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Preview, program(args()))

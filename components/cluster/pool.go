@@ -6,6 +6,7 @@ import (
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20250101"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"onedoor/internal/az/aks"
 	"onedoor/internal/ref"
 )
 
@@ -31,22 +32,6 @@ const maxSurge = "33%"
 
 // onDemand lets a spot node cost as much as one on demand.
 const onDemand = -1
-
-// spot label and taint: Azure adds both to spot pools by itself; declared, they
-// are no drift.
-// https://learn.microsoft.com/azure/aks/spot-node-pool
-const (
-	spotLabel = "kubernetes.azure.com/scalesetpriority"
-	spotTaint = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-)
-
-// poolImmutable are inputs that Azure refuses to change and azure-native does
-// not know to replace for.
-// https://github.com/hashicorp/terraform-provider-azurerm (force-new and rotated fields of kubernetes_cluster_node_pool)
-var poolImmutable = []string{
-	"availabilityZones", "enableEncryptionAtHost", "gpuProfile", "kubeletDiskType", "maxPods", "osDiskSizeGB", "osDiskType", "osType",
-	"podSubnetID", "scaleSetEvictionPolicy", "scaleSetPriority", "spotMaxPrice", "type", "vnetSubnetID",
-}
 
 // inline is the system pool as part of the cluster. It is never removed or
 // renamed: Azure keeps a pool that leaves this list, and then refuses every
@@ -113,8 +98,9 @@ func (p Pool) declare(ctx *pulumi.Context, name string, a Args, cluster string, 
 		args.ScaleSetPriority = pulumi.String("Spot")
 		args.ScaleSetEvictionPolicy = pulumi.String("Delete")
 		args.SpotMaxPrice = pulumi.Float64(onDemand)
-		labels[spotLabel] = "spot"
-		taints = append(taints, spotTaint)
+		// Azure adds both by itself; declared, they are no drift.
+		labels[aks.SpotTaint.Key] = aks.SpotTaint.Value
+		taints = append(taints, aks.SpotTaint.String())
 	} else { // a spot pool takes no surge
 		args.UpgradeSettings = containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(maxSurge)}
 	}
@@ -123,6 +109,6 @@ func (p Pool) declare(ctx *pulumi.Context, name string, a Args, cluster string, 
 		pulumi.DependsOn([]pulumi.Resource{after}), // no value flows between writes that only must not overlap
 		pulumi.DeletedWith(parent),
 		pulumi.IgnoreChanges([]string{"count"}), // the autoscaler's
-		pulumi.ReplaceOnChanges(poolImmutable),
+		pulumi.ReplaceOnChanges(aks.ReplaceOnChanges(aks.PoolImmutables)),
 		pulumi.DeleteBeforeReplace(true)) // names are fixed
 }

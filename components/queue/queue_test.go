@@ -74,6 +74,7 @@ func TestEachSubscriptionForwardsItsOwnMessagesOnly(t *testing.T) {
 		subscription := plan.Get(t, "queue-ingest-"+modality)
 		assert.Equal(t, modality, subscription.Input("forwardTo"))
 		assert.Contains(t, subscription.DependsOn, "queue-"+modality)
+		assert.Equal(t, []string{"queue-" + modality}, subscription.Options.ReplaceWith, "Azure keeps the target by an inner id")
 		rule := plan.Get(t, "queue-ingest-"+modality+"-rule")
 		assert.Equal(t, queue.ContentType(modality), rule.Input("correlationFilter").(map[string]any)["contentType"])
 		assert.Equal(t, "CorrelationFilter", rule.Input("filterType"))

@@ -41,8 +41,17 @@ type Resource struct {
 	Parent    string // logical name, "" for the stack
 	Custom    bool   // false for components
 	Protect   bool
-	DependsOn []string             // logical names, sorted
+	DependsOn []string // logical names, sorted
+	Options   Options
 	Inputs    resource.PropertyMap // unknown and secret values are kept as such
+}
+
+// Options are resource options that no input shows.
+type Options struct {
+	ReplaceOn   []string // inputs whose change replaces the resource
+	ReplaceWith []string // logical names whose replacement replaces it too
+	Ignore      []string // inputs that others own
+	DeletedWith string   // logical name whose deletion takes it along
 }
 
 // Run runs program and returns what it registered. It fails the test when the
@@ -130,6 +139,10 @@ func (m *monitor) NewResource(args pulumi.MockResourceArgs) (string, resource.Pr
 		return "", nil, err
 	}
 	r := Resource{Type: args.TypeToken, Name: args.Name, Parent: nameOf(rpc.GetParent()), Custom: args.Custom, Protect: rpc.GetProtect(), Inputs: inputs}
+	r.Options = Options{ReplaceOn: rpc.GetReplaceOnChanges(), Ignore: rpc.GetIgnoreChanges(), DeletedWith: nameOf(rpc.GetDeletedWith())}
+	for _, with := range rpc.GetReplaceWith() {
+		r.Options.ReplaceWith = append(r.Options.ReplaceWith, nameOf(with))
+	}
 	for _, dep := range rpc.GetDependencies() {
 		r.DependsOn = append(r.DependsOn, nameOf(dep))
 	}
