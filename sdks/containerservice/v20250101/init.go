@@ -23,6 +23,8 @@ func (m *module) Construct(ctx *pulumi.Context, name, typ, urn string) (r pulumi
 	switch typ {
 	case "azure-native:containerservice/v20250101:AgentPool":
 		r = &AgentPool{}
+	case "azure-native:containerservice/v20250101:MaintenanceConfiguration":
+		r = &MaintenanceConfiguration{}
 	case "azure-native:containerservice/v20250101:ManagedCluster":
 		r = &ManagedCluster{}
 	default:

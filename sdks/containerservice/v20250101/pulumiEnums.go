@@ -5980,6 +5980,177 @@ func (in *serviceMeshModePtr) ToServiceMeshModePtrOutputWithContext(ctx context.
 	return pulumi.ToOutputWithContext(ctx, in).(ServiceMeshModePtrOutput)
 }
 
+type Type string
+
+const (
+	TypeFirst  = Type("First")
+	TypeSecond = Type("Second")
+	TypeThird  = Type("Third")
+	TypeFourth = Type("Fourth")
+	TypeLast   = Type("Last")
+)
+
+func (Type) ElementType() reflect.Type {
+	return reflect.TypeOf((*Type)(nil)).Elem()
+}
+
+func (e Type) ToTypeOutput() TypeOutput {
+	return pulumi.ToOutput(e).(TypeOutput)
+}
+
+func (e Type) ToTypeOutputWithContext(ctx context.Context) TypeOutput {
+	return pulumi.ToOutputWithContext(ctx, e).(TypeOutput)
+}
+
+func (e Type) ToTypePtrOutput() TypePtrOutput {
+	return e.ToTypePtrOutputWithContext(context.Background())
+}
+
+func (e Type) ToTypePtrOutputWithContext(ctx context.Context) TypePtrOutput {
+	return Type(e).ToTypeOutputWithContext(ctx).ToTypePtrOutputWithContext(ctx)
+}
+
+func (e Type) ToStringOutput() pulumi.StringOutput {
+	return pulumi.ToOutput(pulumi.String(e)).(pulumi.StringOutput)
+}
+
+func (e Type) ToStringOutputWithContext(ctx context.Context) pulumi.StringOutput {
+	return pulumi.ToOutputWithContext(ctx, pulumi.String(e)).(pulumi.StringOutput)
+}
+
+func (e Type) ToStringPtrOutput() pulumi.StringPtrOutput {
+	return pulumi.String(e).ToStringPtrOutputWithContext(context.Background())
+}
+
+func (e Type) ToStringPtrOutputWithContext(ctx context.Context) pulumi.StringPtrOutput {
+	return pulumi.String(e).ToStringOutputWithContext(ctx).ToStringPtrOutputWithContext(ctx)
+}
+
+type TypeOutput struct{ *pulumi.OutputState }
+
+func (TypeOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*Type)(nil)).Elem()
+}
+
+func (o TypeOutput) ToTypeOutput() TypeOutput {
+	return o
+}
+
+func (o TypeOutput) ToTypeOutputWithContext(ctx context.Context) TypeOutput {
+	return o
+}
+
+func (o TypeOutput) ToTypePtrOutput() TypePtrOutput {
+	return o.ToTypePtrOutputWithContext(context.Background())
+}
+
+func (o TypeOutput) ToTypePtrOutputWithContext(ctx context.Context) TypePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v Type) *Type {
+		return &v
+	}).(TypePtrOutput)
+}
+
+func (o TypeOutput) ToStringOutput() pulumi.StringOutput {
+	return o.ToStringOutputWithContext(context.Background())
+}
+
+func (o TypeOutput) ToStringOutputWithContext(ctx context.Context) pulumi.StringOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, e Type) string {
+		return string(e)
+	}).(pulumi.StringOutput)
+}
+
+func (o TypeOutput) ToStringPtrOutput() pulumi.StringPtrOutput {
+	return o.ToStringPtrOutputWithContext(context.Background())
+}
+
+func (o TypeOutput) ToStringPtrOutputWithContext(ctx context.Context) pulumi.StringPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, e Type) *string {
+		v := string(e)
+		return &v
+	}).(pulumi.StringPtrOutput)
+}
+
+type TypePtrOutput struct{ *pulumi.OutputState }
+
+func (TypePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**Type)(nil)).Elem()
+}
+
+func (o TypePtrOutput) ToTypePtrOutput() TypePtrOutput {
+	return o
+}
+
+func (o TypePtrOutput) ToTypePtrOutputWithContext(ctx context.Context) TypePtrOutput {
+	return o
+}
+
+func (o TypePtrOutput) Elem() TypeOutput {
+	return o.ApplyT(func(v *Type) Type {
+		if v != nil {
+			return *v
+		}
+		var ret Type
+		return ret
+	}).(TypeOutput)
+}
+
+func (o TypePtrOutput) ToStringPtrOutput() pulumi.StringPtrOutput {
+	return o.ToStringPtrOutputWithContext(context.Background())
+}
+
+func (o TypePtrOutput) ToStringPtrOutputWithContext(ctx context.Context) pulumi.StringPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, e *Type) *string {
+		if e == nil {
+			return nil
+		}
+		v := string(*e)
+		return &v
+	}).(pulumi.StringPtrOutput)
+}
+
+// TypeInput is an input type that accepts values of the Type enum
+// A concrete instance of `TypeInput` can be one of the following:
+//
+//	TypeFirst
+//	TypeSecond
+//	TypeThird
+//	TypeFourth
+//	TypeLast
+type TypeInput interface {
+	pulumi.Input
+
+	ToTypeOutput() TypeOutput
+	ToTypeOutputWithContext(context.Context) TypeOutput
+}
+
+var typePtrType = reflect.TypeOf((**Type)(nil)).Elem()
+
+type TypePtrInput interface {
+	pulumi.Input
+
+	ToTypePtrOutput() TypePtrOutput
+	ToTypePtrOutputWithContext(context.Context) TypePtrOutput
+}
+
+type typePtr string
+
+func TypePtr(v string) TypePtrInput {
+	return (*typePtr)(&v)
+}
+
+func (*typePtr) ElementType() reflect.Type {
+	return typePtrType
+}
+
+func (in *typePtr) ToTypePtrOutput() TypePtrOutput {
+	return pulumi.ToOutput(in).(TypePtrOutput)
+}
+
+func (in *typePtr) ToTypePtrOutputWithContext(ctx context.Context) TypePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, in).(TypePtrOutput)
+}
+
 type UpgradeChannel string
 
 const (
@@ -6149,6 +6320,181 @@ func (in *upgradeChannelPtr) ToUpgradeChannelPtrOutput() UpgradeChannelPtrOutput
 
 func (in *upgradeChannelPtr) ToUpgradeChannelPtrOutputWithContext(ctx context.Context) UpgradeChannelPtrOutput {
 	return pulumi.ToOutputWithContext(ctx, in).(UpgradeChannelPtrOutput)
+}
+
+type WeekDay string
+
+const (
+	WeekDaySunday    = WeekDay("Sunday")
+	WeekDayMonday    = WeekDay("Monday")
+	WeekDayTuesday   = WeekDay("Tuesday")
+	WeekDayWednesday = WeekDay("Wednesday")
+	WeekDayThursday  = WeekDay("Thursday")
+	WeekDayFriday    = WeekDay("Friday")
+	WeekDaySaturday  = WeekDay("Saturday")
+)
+
+func (WeekDay) ElementType() reflect.Type {
+	return reflect.TypeOf((*WeekDay)(nil)).Elem()
+}
+
+func (e WeekDay) ToWeekDayOutput() WeekDayOutput {
+	return pulumi.ToOutput(e).(WeekDayOutput)
+}
+
+func (e WeekDay) ToWeekDayOutputWithContext(ctx context.Context) WeekDayOutput {
+	return pulumi.ToOutputWithContext(ctx, e).(WeekDayOutput)
+}
+
+func (e WeekDay) ToWeekDayPtrOutput() WeekDayPtrOutput {
+	return e.ToWeekDayPtrOutputWithContext(context.Background())
+}
+
+func (e WeekDay) ToWeekDayPtrOutputWithContext(ctx context.Context) WeekDayPtrOutput {
+	return WeekDay(e).ToWeekDayOutputWithContext(ctx).ToWeekDayPtrOutputWithContext(ctx)
+}
+
+func (e WeekDay) ToStringOutput() pulumi.StringOutput {
+	return pulumi.ToOutput(pulumi.String(e)).(pulumi.StringOutput)
+}
+
+func (e WeekDay) ToStringOutputWithContext(ctx context.Context) pulumi.StringOutput {
+	return pulumi.ToOutputWithContext(ctx, pulumi.String(e)).(pulumi.StringOutput)
+}
+
+func (e WeekDay) ToStringPtrOutput() pulumi.StringPtrOutput {
+	return pulumi.String(e).ToStringPtrOutputWithContext(context.Background())
+}
+
+func (e WeekDay) ToStringPtrOutputWithContext(ctx context.Context) pulumi.StringPtrOutput {
+	return pulumi.String(e).ToStringOutputWithContext(ctx).ToStringPtrOutputWithContext(ctx)
+}
+
+type WeekDayOutput struct{ *pulumi.OutputState }
+
+func (WeekDayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*WeekDay)(nil)).Elem()
+}
+
+func (o WeekDayOutput) ToWeekDayOutput() WeekDayOutput {
+	return o
+}
+
+func (o WeekDayOutput) ToWeekDayOutputWithContext(ctx context.Context) WeekDayOutput {
+	return o
+}
+
+func (o WeekDayOutput) ToWeekDayPtrOutput() WeekDayPtrOutput {
+	return o.ToWeekDayPtrOutputWithContext(context.Background())
+}
+
+func (o WeekDayOutput) ToWeekDayPtrOutputWithContext(ctx context.Context) WeekDayPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v WeekDay) *WeekDay {
+		return &v
+	}).(WeekDayPtrOutput)
+}
+
+func (o WeekDayOutput) ToStringOutput() pulumi.StringOutput {
+	return o.ToStringOutputWithContext(context.Background())
+}
+
+func (o WeekDayOutput) ToStringOutputWithContext(ctx context.Context) pulumi.StringOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, e WeekDay) string {
+		return string(e)
+	}).(pulumi.StringOutput)
+}
+
+func (o WeekDayOutput) ToStringPtrOutput() pulumi.StringPtrOutput {
+	return o.ToStringPtrOutputWithContext(context.Background())
+}
+
+func (o WeekDayOutput) ToStringPtrOutputWithContext(ctx context.Context) pulumi.StringPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, e WeekDay) *string {
+		v := string(e)
+		return &v
+	}).(pulumi.StringPtrOutput)
+}
+
+type WeekDayPtrOutput struct{ *pulumi.OutputState }
+
+func (WeekDayPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**WeekDay)(nil)).Elem()
+}
+
+func (o WeekDayPtrOutput) ToWeekDayPtrOutput() WeekDayPtrOutput {
+	return o
+}
+
+func (o WeekDayPtrOutput) ToWeekDayPtrOutputWithContext(ctx context.Context) WeekDayPtrOutput {
+	return o
+}
+
+func (o WeekDayPtrOutput) Elem() WeekDayOutput {
+	return o.ApplyT(func(v *WeekDay) WeekDay {
+		if v != nil {
+			return *v
+		}
+		var ret WeekDay
+		return ret
+	}).(WeekDayOutput)
+}
+
+func (o WeekDayPtrOutput) ToStringPtrOutput() pulumi.StringPtrOutput {
+	return o.ToStringPtrOutputWithContext(context.Background())
+}
+
+func (o WeekDayPtrOutput) ToStringPtrOutputWithContext(ctx context.Context) pulumi.StringPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, e *WeekDay) *string {
+		if e == nil {
+			return nil
+		}
+		v := string(*e)
+		return &v
+	}).(pulumi.StringPtrOutput)
+}
+
+// WeekDayInput is an input type that accepts values of the WeekDay enum
+// A concrete instance of `WeekDayInput` can be one of the following:
+//
+//	WeekDaySunday
+//	WeekDayMonday
+//	WeekDayTuesday
+//	WeekDayWednesday
+//	WeekDayThursday
+//	WeekDayFriday
+//	WeekDaySaturday
+type WeekDayInput interface {
+	pulumi.Input
+
+	ToWeekDayOutput() WeekDayOutput
+	ToWeekDayOutputWithContext(context.Context) WeekDayOutput
+}
+
+var weekDayPtrType = reflect.TypeOf((**WeekDay)(nil)).Elem()
+
+type WeekDayPtrInput interface {
+	pulumi.Input
+
+	ToWeekDayPtrOutput() WeekDayPtrOutput
+	ToWeekDayPtrOutputWithContext(context.Context) WeekDayPtrOutput
+}
+
+type weekDayPtr string
+
+func WeekDayPtr(v string) WeekDayPtrInput {
+	return (*weekDayPtr)(&v)
+}
+
+func (*weekDayPtr) ElementType() reflect.Type {
+	return weekDayPtrType
+}
+
+func (in *weekDayPtr) ToWeekDayPtrOutput() WeekDayPtrOutput {
+	return pulumi.ToOutput(in).(WeekDayPtrOutput)
+}
+
+func (in *weekDayPtr) ToWeekDayPtrOutputWithContext(ctx context.Context) WeekDayPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, in).(WeekDayPtrOutput)
 }
 
 type WorkloadRuntime string
@@ -6389,8 +6735,12 @@ func init() {
 	pulumi.RegisterOutputType(ScaleSetPriorityPtrOutput{})
 	pulumi.RegisterOutputType(ServiceMeshModeOutput{})
 	pulumi.RegisterOutputType(ServiceMeshModePtrOutput{})
+	pulumi.RegisterOutputType(TypeOutput{})
+	pulumi.RegisterOutputType(TypePtrOutput{})
 	pulumi.RegisterOutputType(UpgradeChannelOutput{})
 	pulumi.RegisterOutputType(UpgradeChannelPtrOutput{})
+	pulumi.RegisterOutputType(WeekDayOutput{})
+	pulumi.RegisterOutputType(WeekDayPtrOutput{})
 	pulumi.RegisterOutputType(WorkloadRuntimeOutput{})
 	pulumi.RegisterOutputType(WorkloadRuntimePtrOutput{})
 }

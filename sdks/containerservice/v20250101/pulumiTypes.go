@@ -13,6 +13,154 @@ import (
 
 var _ = utilities.GetEnvOrDefault
 
+type AbsoluteMonthlySchedule struct {
+	DayOfMonth     int `pulumi:"dayOfMonth"`
+	IntervalMonths int `pulumi:"intervalMonths"`
+}
+
+// AbsoluteMonthlyScheduleInput is an input type that accepts AbsoluteMonthlyScheduleArgs and AbsoluteMonthlyScheduleOutput values.
+// You can construct a concrete instance of `AbsoluteMonthlyScheduleInput` via:
+//
+//	AbsoluteMonthlyScheduleArgs{...}
+type AbsoluteMonthlyScheduleInput interface {
+	pulumi.Input
+
+	ToAbsoluteMonthlyScheduleOutput() AbsoluteMonthlyScheduleOutput
+	ToAbsoluteMonthlyScheduleOutputWithContext(context.Context) AbsoluteMonthlyScheduleOutput
+}
+
+type AbsoluteMonthlyScheduleArgs struct {
+	DayOfMonth     pulumi.IntInput `pulumi:"dayOfMonth"`
+	IntervalMonths pulumi.IntInput `pulumi:"intervalMonths"`
+}
+
+func (AbsoluteMonthlyScheduleArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*AbsoluteMonthlySchedule)(nil)).Elem()
+}
+
+func (i AbsoluteMonthlyScheduleArgs) ToAbsoluteMonthlyScheduleOutput() AbsoluteMonthlyScheduleOutput {
+	return i.ToAbsoluteMonthlyScheduleOutputWithContext(context.Background())
+}
+
+func (i AbsoluteMonthlyScheduleArgs) ToAbsoluteMonthlyScheduleOutputWithContext(ctx context.Context) AbsoluteMonthlyScheduleOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(AbsoluteMonthlyScheduleOutput)
+}
+
+func (i AbsoluteMonthlyScheduleArgs) ToAbsoluteMonthlySchedulePtrOutput() AbsoluteMonthlySchedulePtrOutput {
+	return i.ToAbsoluteMonthlySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i AbsoluteMonthlyScheduleArgs) ToAbsoluteMonthlySchedulePtrOutputWithContext(ctx context.Context) AbsoluteMonthlySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(AbsoluteMonthlyScheduleOutput).ToAbsoluteMonthlySchedulePtrOutputWithContext(ctx)
+}
+
+// AbsoluteMonthlySchedulePtrInput is an input type that accepts AbsoluteMonthlyScheduleArgs, AbsoluteMonthlySchedulePtr and AbsoluteMonthlySchedulePtrOutput values.
+// You can construct a concrete instance of `AbsoluteMonthlySchedulePtrInput` via:
+//
+//	        AbsoluteMonthlyScheduleArgs{...}
+//
+//	or:
+//
+//	        nil
+type AbsoluteMonthlySchedulePtrInput interface {
+	pulumi.Input
+
+	ToAbsoluteMonthlySchedulePtrOutput() AbsoluteMonthlySchedulePtrOutput
+	ToAbsoluteMonthlySchedulePtrOutputWithContext(context.Context) AbsoluteMonthlySchedulePtrOutput
+}
+
+type absoluteMonthlySchedulePtrType AbsoluteMonthlyScheduleArgs
+
+func AbsoluteMonthlySchedulePtr(v *AbsoluteMonthlyScheduleArgs) AbsoluteMonthlySchedulePtrInput {
+	return (*absoluteMonthlySchedulePtrType)(v)
+}
+
+func (*absoluteMonthlySchedulePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**AbsoluteMonthlySchedule)(nil)).Elem()
+}
+
+func (i *absoluteMonthlySchedulePtrType) ToAbsoluteMonthlySchedulePtrOutput() AbsoluteMonthlySchedulePtrOutput {
+	return i.ToAbsoluteMonthlySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i *absoluteMonthlySchedulePtrType) ToAbsoluteMonthlySchedulePtrOutputWithContext(ctx context.Context) AbsoluteMonthlySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(AbsoluteMonthlySchedulePtrOutput)
+}
+
+type AbsoluteMonthlyScheduleOutput struct{ *pulumi.OutputState }
+
+func (AbsoluteMonthlyScheduleOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*AbsoluteMonthlySchedule)(nil)).Elem()
+}
+
+func (o AbsoluteMonthlyScheduleOutput) ToAbsoluteMonthlyScheduleOutput() AbsoluteMonthlyScheduleOutput {
+	return o
+}
+
+func (o AbsoluteMonthlyScheduleOutput) ToAbsoluteMonthlyScheduleOutputWithContext(ctx context.Context) AbsoluteMonthlyScheduleOutput {
+	return o
+}
+
+func (o AbsoluteMonthlyScheduleOutput) ToAbsoluteMonthlySchedulePtrOutput() AbsoluteMonthlySchedulePtrOutput {
+	return o.ToAbsoluteMonthlySchedulePtrOutputWithContext(context.Background())
+}
+
+func (o AbsoluteMonthlyScheduleOutput) ToAbsoluteMonthlySchedulePtrOutputWithContext(ctx context.Context) AbsoluteMonthlySchedulePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v AbsoluteMonthlySchedule) *AbsoluteMonthlySchedule {
+		return &v
+	}).(AbsoluteMonthlySchedulePtrOutput)
+}
+
+func (o AbsoluteMonthlyScheduleOutput) DayOfMonth() pulumi.IntOutput {
+	return o.ApplyT(func(v AbsoluteMonthlySchedule) int { return v.DayOfMonth }).(pulumi.IntOutput)
+}
+
+func (o AbsoluteMonthlyScheduleOutput) IntervalMonths() pulumi.IntOutput {
+	return o.ApplyT(func(v AbsoluteMonthlySchedule) int { return v.IntervalMonths }).(pulumi.IntOutput)
+}
+
+type AbsoluteMonthlySchedulePtrOutput struct{ *pulumi.OutputState }
+
+func (AbsoluteMonthlySchedulePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**AbsoluteMonthlySchedule)(nil)).Elem()
+}
+
+func (o AbsoluteMonthlySchedulePtrOutput) ToAbsoluteMonthlySchedulePtrOutput() AbsoluteMonthlySchedulePtrOutput {
+	return o
+}
+
+func (o AbsoluteMonthlySchedulePtrOutput) ToAbsoluteMonthlySchedulePtrOutputWithContext(ctx context.Context) AbsoluteMonthlySchedulePtrOutput {
+	return o
+}
+
+func (o AbsoluteMonthlySchedulePtrOutput) Elem() AbsoluteMonthlyScheduleOutput {
+	return o.ApplyT(func(v *AbsoluteMonthlySchedule) AbsoluteMonthlySchedule {
+		if v != nil {
+			return *v
+		}
+		var ret AbsoluteMonthlySchedule
+		return ret
+	}).(AbsoluteMonthlyScheduleOutput)
+}
+
+func (o AbsoluteMonthlySchedulePtrOutput) DayOfMonth() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *AbsoluteMonthlySchedule) *int {
+		if v == nil {
+			return nil
+		}
+		return &v.DayOfMonth
+	}).(pulumi.IntPtrOutput)
+}
+
+func (o AbsoluteMonthlySchedulePtrOutput) IntervalMonths() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *AbsoluteMonthlySchedule) *int {
+		if v == nil {
+			return nil
+		}
+		return &v.IntervalMonths
+	}).(pulumi.IntPtrOutput)
+}
+
 type AdvancedNetworking struct {
 	Enabled       *bool                            `pulumi:"enabled"`
 	Observability *AdvancedNetworkingObservability `pulumi:"observability"`
@@ -2302,6 +2450,239 @@ func (o CreationDataPtrOutput) SourceResourceId() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
+type DailySchedule struct {
+	IntervalDays int `pulumi:"intervalDays"`
+}
+
+// DailyScheduleInput is an input type that accepts DailyScheduleArgs and DailyScheduleOutput values.
+// You can construct a concrete instance of `DailyScheduleInput` via:
+//
+//	DailyScheduleArgs{...}
+type DailyScheduleInput interface {
+	pulumi.Input
+
+	ToDailyScheduleOutput() DailyScheduleOutput
+	ToDailyScheduleOutputWithContext(context.Context) DailyScheduleOutput
+}
+
+type DailyScheduleArgs struct {
+	IntervalDays pulumi.IntInput `pulumi:"intervalDays"`
+}
+
+func (DailyScheduleArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*DailySchedule)(nil)).Elem()
+}
+
+func (i DailyScheduleArgs) ToDailyScheduleOutput() DailyScheduleOutput {
+	return i.ToDailyScheduleOutputWithContext(context.Background())
+}
+
+func (i DailyScheduleArgs) ToDailyScheduleOutputWithContext(ctx context.Context) DailyScheduleOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(DailyScheduleOutput)
+}
+
+func (i DailyScheduleArgs) ToDailySchedulePtrOutput() DailySchedulePtrOutput {
+	return i.ToDailySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i DailyScheduleArgs) ToDailySchedulePtrOutputWithContext(ctx context.Context) DailySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(DailyScheduleOutput).ToDailySchedulePtrOutputWithContext(ctx)
+}
+
+// DailySchedulePtrInput is an input type that accepts DailyScheduleArgs, DailySchedulePtr and DailySchedulePtrOutput values.
+// You can construct a concrete instance of `DailySchedulePtrInput` via:
+//
+//	        DailyScheduleArgs{...}
+//
+//	or:
+//
+//	        nil
+type DailySchedulePtrInput interface {
+	pulumi.Input
+
+	ToDailySchedulePtrOutput() DailySchedulePtrOutput
+	ToDailySchedulePtrOutputWithContext(context.Context) DailySchedulePtrOutput
+}
+
+type dailySchedulePtrType DailyScheduleArgs
+
+func DailySchedulePtr(v *DailyScheduleArgs) DailySchedulePtrInput {
+	return (*dailySchedulePtrType)(v)
+}
+
+func (*dailySchedulePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**DailySchedule)(nil)).Elem()
+}
+
+func (i *dailySchedulePtrType) ToDailySchedulePtrOutput() DailySchedulePtrOutput {
+	return i.ToDailySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i *dailySchedulePtrType) ToDailySchedulePtrOutputWithContext(ctx context.Context) DailySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(DailySchedulePtrOutput)
+}
+
+type DailyScheduleOutput struct{ *pulumi.OutputState }
+
+func (DailyScheduleOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*DailySchedule)(nil)).Elem()
+}
+
+func (o DailyScheduleOutput) ToDailyScheduleOutput() DailyScheduleOutput {
+	return o
+}
+
+func (o DailyScheduleOutput) ToDailyScheduleOutputWithContext(ctx context.Context) DailyScheduleOutput {
+	return o
+}
+
+func (o DailyScheduleOutput) ToDailySchedulePtrOutput() DailySchedulePtrOutput {
+	return o.ToDailySchedulePtrOutputWithContext(context.Background())
+}
+
+func (o DailyScheduleOutput) ToDailySchedulePtrOutputWithContext(ctx context.Context) DailySchedulePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v DailySchedule) *DailySchedule {
+		return &v
+	}).(DailySchedulePtrOutput)
+}
+
+func (o DailyScheduleOutput) IntervalDays() pulumi.IntOutput {
+	return o.ApplyT(func(v DailySchedule) int { return v.IntervalDays }).(pulumi.IntOutput)
+}
+
+type DailySchedulePtrOutput struct{ *pulumi.OutputState }
+
+func (DailySchedulePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**DailySchedule)(nil)).Elem()
+}
+
+func (o DailySchedulePtrOutput) ToDailySchedulePtrOutput() DailySchedulePtrOutput {
+	return o
+}
+
+func (o DailySchedulePtrOutput) ToDailySchedulePtrOutputWithContext(ctx context.Context) DailySchedulePtrOutput {
+	return o
+}
+
+func (o DailySchedulePtrOutput) Elem() DailyScheduleOutput {
+	return o.ApplyT(func(v *DailySchedule) DailySchedule {
+		if v != nil {
+			return *v
+		}
+		var ret DailySchedule
+		return ret
+	}).(DailyScheduleOutput)
+}
+
+func (o DailySchedulePtrOutput) IntervalDays() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *DailySchedule) *int {
+		if v == nil {
+			return nil
+		}
+		return &v.IntervalDays
+	}).(pulumi.IntPtrOutput)
+}
+
+type DateSpan struct {
+	End   string `pulumi:"end"`
+	Start string `pulumi:"start"`
+}
+
+// DateSpanInput is an input type that accepts DateSpanArgs and DateSpanOutput values.
+// You can construct a concrete instance of `DateSpanInput` via:
+//
+//	DateSpanArgs{...}
+type DateSpanInput interface {
+	pulumi.Input
+
+	ToDateSpanOutput() DateSpanOutput
+	ToDateSpanOutputWithContext(context.Context) DateSpanOutput
+}
+
+type DateSpanArgs struct {
+	End   pulumi.StringInput `pulumi:"end"`
+	Start pulumi.StringInput `pulumi:"start"`
+}
+
+func (DateSpanArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*DateSpan)(nil)).Elem()
+}
+
+func (i DateSpanArgs) ToDateSpanOutput() DateSpanOutput {
+	return i.ToDateSpanOutputWithContext(context.Background())
+}
+
+func (i DateSpanArgs) ToDateSpanOutputWithContext(ctx context.Context) DateSpanOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(DateSpanOutput)
+}
+
+// DateSpanArrayInput is an input type that accepts DateSpanArray and DateSpanArrayOutput values.
+// You can construct a concrete instance of `DateSpanArrayInput` via:
+//
+//	DateSpanArray{ DateSpanArgs{...} }
+type DateSpanArrayInput interface {
+	pulumi.Input
+
+	ToDateSpanArrayOutput() DateSpanArrayOutput
+	ToDateSpanArrayOutputWithContext(context.Context) DateSpanArrayOutput
+}
+
+type DateSpanArray []DateSpanInput
+
+func (DateSpanArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]DateSpan)(nil)).Elem()
+}
+
+func (i DateSpanArray) ToDateSpanArrayOutput() DateSpanArrayOutput {
+	return i.ToDateSpanArrayOutputWithContext(context.Background())
+}
+
+func (i DateSpanArray) ToDateSpanArrayOutputWithContext(ctx context.Context) DateSpanArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(DateSpanArrayOutput)
+}
+
+type DateSpanOutput struct{ *pulumi.OutputState }
+
+func (DateSpanOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*DateSpan)(nil)).Elem()
+}
+
+func (o DateSpanOutput) ToDateSpanOutput() DateSpanOutput {
+	return o
+}
+
+func (o DateSpanOutput) ToDateSpanOutputWithContext(ctx context.Context) DateSpanOutput {
+	return o
+}
+
+func (o DateSpanOutput) End() pulumi.StringOutput {
+	return o.ApplyT(func(v DateSpan) string { return v.End }).(pulumi.StringOutput)
+}
+
+func (o DateSpanOutput) Start() pulumi.StringOutput {
+	return o.ApplyT(func(v DateSpan) string { return v.Start }).(pulumi.StringOutput)
+}
+
+type DateSpanArrayOutput struct{ *pulumi.OutputState }
+
+func (DateSpanArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]DateSpan)(nil)).Elem()
+}
+
+func (o DateSpanArrayOutput) ToDateSpanArrayOutput() DateSpanArrayOutput {
+	return o
+}
+
+func (o DateSpanArrayOutput) ToDateSpanArrayOutputWithContext(ctx context.Context) DateSpanArrayOutput {
+	return o
+}
+
+func (o DateSpanArrayOutput) Index(i pulumi.IntInput) DateSpanOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) DateSpan {
+		return vs[0].([]DateSpan)[vs[1].(int)]
+	}).(DateSpanOutput)
+}
+
 type DelegatedResource struct {
 	Location         *string `pulumi:"location"`
 	ReferralResource *string `pulumi:"referralResource"`
@@ -4084,6 +4465,237 @@ func (o LinuxOSConfigPtrOutput) TransparentHugePageEnabled() pulumi.StringPtrOut
 			return nil
 		}
 		return v.TransparentHugePageEnabled
+	}).(pulumi.StringPtrOutput)
+}
+
+type MaintenanceWindow struct {
+	DurationHours   int        `pulumi:"durationHours"`
+	NotAllowedDates []DateSpan `pulumi:"notAllowedDates"`
+	Schedule        Schedule   `pulumi:"schedule"`
+	StartDate       *string    `pulumi:"startDate"`
+	StartTime       string     `pulumi:"startTime"`
+	UtcOffset       *string    `pulumi:"utcOffset"`
+}
+
+// Defaults sets the appropriate defaults for MaintenanceWindow
+func (val *MaintenanceWindow) Defaults() *MaintenanceWindow {
+	if val == nil {
+		return nil
+	}
+	tmp := *val
+	if utilities.IsZero(tmp.DurationHours) {
+		tmp.DurationHours = 24
+	}
+	return &tmp
+}
+
+// MaintenanceWindowInput is an input type that accepts MaintenanceWindowArgs and MaintenanceWindowOutput values.
+// You can construct a concrete instance of `MaintenanceWindowInput` via:
+//
+//	MaintenanceWindowArgs{...}
+type MaintenanceWindowInput interface {
+	pulumi.Input
+
+	ToMaintenanceWindowOutput() MaintenanceWindowOutput
+	ToMaintenanceWindowOutputWithContext(context.Context) MaintenanceWindowOutput
+}
+
+type MaintenanceWindowArgs struct {
+	DurationHours   pulumi.IntInput       `pulumi:"durationHours"`
+	NotAllowedDates DateSpanArrayInput    `pulumi:"notAllowedDates"`
+	Schedule        ScheduleInput         `pulumi:"schedule"`
+	StartDate       pulumi.StringPtrInput `pulumi:"startDate"`
+	StartTime       pulumi.StringInput    `pulumi:"startTime"`
+	UtcOffset       pulumi.StringPtrInput `pulumi:"utcOffset"`
+}
+
+// Defaults sets the appropriate defaults for MaintenanceWindowArgs
+func (val *MaintenanceWindowArgs) Defaults() *MaintenanceWindowArgs {
+	if val == nil {
+		return nil
+	}
+	tmp := *val
+	if tmp.DurationHours == nil {
+		tmp.DurationHours = pulumi.Int(24)
+	}
+	return &tmp
+}
+func (MaintenanceWindowArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*MaintenanceWindow)(nil)).Elem()
+}
+
+func (i MaintenanceWindowArgs) ToMaintenanceWindowOutput() MaintenanceWindowOutput {
+	return i.ToMaintenanceWindowOutputWithContext(context.Background())
+}
+
+func (i MaintenanceWindowArgs) ToMaintenanceWindowOutputWithContext(ctx context.Context) MaintenanceWindowOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(MaintenanceWindowOutput)
+}
+
+func (i MaintenanceWindowArgs) ToMaintenanceWindowPtrOutput() MaintenanceWindowPtrOutput {
+	return i.ToMaintenanceWindowPtrOutputWithContext(context.Background())
+}
+
+func (i MaintenanceWindowArgs) ToMaintenanceWindowPtrOutputWithContext(ctx context.Context) MaintenanceWindowPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(MaintenanceWindowOutput).ToMaintenanceWindowPtrOutputWithContext(ctx)
+}
+
+// MaintenanceWindowPtrInput is an input type that accepts MaintenanceWindowArgs, MaintenanceWindowPtr and MaintenanceWindowPtrOutput values.
+// You can construct a concrete instance of `MaintenanceWindowPtrInput` via:
+//
+//	        MaintenanceWindowArgs{...}
+//
+//	or:
+//
+//	        nil
+type MaintenanceWindowPtrInput interface {
+	pulumi.Input
+
+	ToMaintenanceWindowPtrOutput() MaintenanceWindowPtrOutput
+	ToMaintenanceWindowPtrOutputWithContext(context.Context) MaintenanceWindowPtrOutput
+}
+
+type maintenanceWindowPtrType MaintenanceWindowArgs
+
+func MaintenanceWindowPtr(v *MaintenanceWindowArgs) MaintenanceWindowPtrInput {
+	return (*maintenanceWindowPtrType)(v)
+}
+
+func (*maintenanceWindowPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**MaintenanceWindow)(nil)).Elem()
+}
+
+func (i *maintenanceWindowPtrType) ToMaintenanceWindowPtrOutput() MaintenanceWindowPtrOutput {
+	return i.ToMaintenanceWindowPtrOutputWithContext(context.Background())
+}
+
+func (i *maintenanceWindowPtrType) ToMaintenanceWindowPtrOutputWithContext(ctx context.Context) MaintenanceWindowPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(MaintenanceWindowPtrOutput)
+}
+
+type MaintenanceWindowOutput struct{ *pulumi.OutputState }
+
+func (MaintenanceWindowOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*MaintenanceWindow)(nil)).Elem()
+}
+
+func (o MaintenanceWindowOutput) ToMaintenanceWindowOutput() MaintenanceWindowOutput {
+	return o
+}
+
+func (o MaintenanceWindowOutput) ToMaintenanceWindowOutputWithContext(ctx context.Context) MaintenanceWindowOutput {
+	return o
+}
+
+func (o MaintenanceWindowOutput) ToMaintenanceWindowPtrOutput() MaintenanceWindowPtrOutput {
+	return o.ToMaintenanceWindowPtrOutputWithContext(context.Background())
+}
+
+func (o MaintenanceWindowOutput) ToMaintenanceWindowPtrOutputWithContext(ctx context.Context) MaintenanceWindowPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v MaintenanceWindow) *MaintenanceWindow {
+		return &v
+	}).(MaintenanceWindowPtrOutput)
+}
+
+func (o MaintenanceWindowOutput) DurationHours() pulumi.IntOutput {
+	return o.ApplyT(func(v MaintenanceWindow) int { return v.DurationHours }).(pulumi.IntOutput)
+}
+
+func (o MaintenanceWindowOutput) NotAllowedDates() DateSpanArrayOutput {
+	return o.ApplyT(func(v MaintenanceWindow) []DateSpan { return v.NotAllowedDates }).(DateSpanArrayOutput)
+}
+
+func (o MaintenanceWindowOutput) Schedule() ScheduleOutput {
+	return o.ApplyT(func(v MaintenanceWindow) Schedule { return v.Schedule }).(ScheduleOutput)
+}
+
+func (o MaintenanceWindowOutput) StartDate() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v MaintenanceWindow) *string { return v.StartDate }).(pulumi.StringPtrOutput)
+}
+
+func (o MaintenanceWindowOutput) StartTime() pulumi.StringOutput {
+	return o.ApplyT(func(v MaintenanceWindow) string { return v.StartTime }).(pulumi.StringOutput)
+}
+
+func (o MaintenanceWindowOutput) UtcOffset() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v MaintenanceWindow) *string { return v.UtcOffset }).(pulumi.StringPtrOutput)
+}
+
+type MaintenanceWindowPtrOutput struct{ *pulumi.OutputState }
+
+func (MaintenanceWindowPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**MaintenanceWindow)(nil)).Elem()
+}
+
+func (o MaintenanceWindowPtrOutput) ToMaintenanceWindowPtrOutput() MaintenanceWindowPtrOutput {
+	return o
+}
+
+func (o MaintenanceWindowPtrOutput) ToMaintenanceWindowPtrOutputWithContext(ctx context.Context) MaintenanceWindowPtrOutput {
+	return o
+}
+
+func (o MaintenanceWindowPtrOutput) Elem() MaintenanceWindowOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) MaintenanceWindow {
+		if v != nil {
+			return *v
+		}
+		var ret MaintenanceWindow
+		return ret
+	}).(MaintenanceWindowOutput)
+}
+
+func (o MaintenanceWindowPtrOutput) DurationHours() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) *int {
+		if v == nil {
+			return nil
+		}
+		return &v.DurationHours
+	}).(pulumi.IntPtrOutput)
+}
+
+func (o MaintenanceWindowPtrOutput) NotAllowedDates() DateSpanArrayOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) []DateSpan {
+		if v == nil {
+			return nil
+		}
+		return v.NotAllowedDates
+	}).(DateSpanArrayOutput)
+}
+
+func (o MaintenanceWindowPtrOutput) Schedule() SchedulePtrOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) *Schedule {
+		if v == nil {
+			return nil
+		}
+		return &v.Schedule
+	}).(SchedulePtrOutput)
+}
+
+func (o MaintenanceWindowPtrOutput) StartDate() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) *string {
+		if v == nil {
+			return nil
+		}
+		return v.StartDate
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o MaintenanceWindowPtrOutput) StartTime() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) *string {
+		if v == nil {
+			return nil
+		}
+		return &v.StartTime
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o MaintenanceWindowPtrOutput) UtcOffset() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *MaintenanceWindow) *string {
+		if v == nil {
+			return nil
+		}
+		return v.UtcOffset
 	}).(pulumi.StringPtrOutput)
 }
 
@@ -11610,6 +12222,169 @@ func (o PrivateLinkResourceArrayOutput) Index(i pulumi.IntInput) PrivateLinkReso
 	}).(PrivateLinkResourceOutput)
 }
 
+type RelativeMonthlySchedule struct {
+	DayOfWeek      string `pulumi:"dayOfWeek"`
+	IntervalMonths int    `pulumi:"intervalMonths"`
+	WeekIndex      string `pulumi:"weekIndex"`
+}
+
+// RelativeMonthlyScheduleInput is an input type that accepts RelativeMonthlyScheduleArgs and RelativeMonthlyScheduleOutput values.
+// You can construct a concrete instance of `RelativeMonthlyScheduleInput` via:
+//
+//	RelativeMonthlyScheduleArgs{...}
+type RelativeMonthlyScheduleInput interface {
+	pulumi.Input
+
+	ToRelativeMonthlyScheduleOutput() RelativeMonthlyScheduleOutput
+	ToRelativeMonthlyScheduleOutputWithContext(context.Context) RelativeMonthlyScheduleOutput
+}
+
+type RelativeMonthlyScheduleArgs struct {
+	DayOfWeek      pulumi.StringInput `pulumi:"dayOfWeek"`
+	IntervalMonths pulumi.IntInput    `pulumi:"intervalMonths"`
+	WeekIndex      pulumi.StringInput `pulumi:"weekIndex"`
+}
+
+func (RelativeMonthlyScheduleArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*RelativeMonthlySchedule)(nil)).Elem()
+}
+
+func (i RelativeMonthlyScheduleArgs) ToRelativeMonthlyScheduleOutput() RelativeMonthlyScheduleOutput {
+	return i.ToRelativeMonthlyScheduleOutputWithContext(context.Background())
+}
+
+func (i RelativeMonthlyScheduleArgs) ToRelativeMonthlyScheduleOutputWithContext(ctx context.Context) RelativeMonthlyScheduleOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(RelativeMonthlyScheduleOutput)
+}
+
+func (i RelativeMonthlyScheduleArgs) ToRelativeMonthlySchedulePtrOutput() RelativeMonthlySchedulePtrOutput {
+	return i.ToRelativeMonthlySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i RelativeMonthlyScheduleArgs) ToRelativeMonthlySchedulePtrOutputWithContext(ctx context.Context) RelativeMonthlySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(RelativeMonthlyScheduleOutput).ToRelativeMonthlySchedulePtrOutputWithContext(ctx)
+}
+
+// RelativeMonthlySchedulePtrInput is an input type that accepts RelativeMonthlyScheduleArgs, RelativeMonthlySchedulePtr and RelativeMonthlySchedulePtrOutput values.
+// You can construct a concrete instance of `RelativeMonthlySchedulePtrInput` via:
+//
+//	        RelativeMonthlyScheduleArgs{...}
+//
+//	or:
+//
+//	        nil
+type RelativeMonthlySchedulePtrInput interface {
+	pulumi.Input
+
+	ToRelativeMonthlySchedulePtrOutput() RelativeMonthlySchedulePtrOutput
+	ToRelativeMonthlySchedulePtrOutputWithContext(context.Context) RelativeMonthlySchedulePtrOutput
+}
+
+type relativeMonthlySchedulePtrType RelativeMonthlyScheduleArgs
+
+func RelativeMonthlySchedulePtr(v *RelativeMonthlyScheduleArgs) RelativeMonthlySchedulePtrInput {
+	return (*relativeMonthlySchedulePtrType)(v)
+}
+
+func (*relativeMonthlySchedulePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**RelativeMonthlySchedule)(nil)).Elem()
+}
+
+func (i *relativeMonthlySchedulePtrType) ToRelativeMonthlySchedulePtrOutput() RelativeMonthlySchedulePtrOutput {
+	return i.ToRelativeMonthlySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i *relativeMonthlySchedulePtrType) ToRelativeMonthlySchedulePtrOutputWithContext(ctx context.Context) RelativeMonthlySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(RelativeMonthlySchedulePtrOutput)
+}
+
+type RelativeMonthlyScheduleOutput struct{ *pulumi.OutputState }
+
+func (RelativeMonthlyScheduleOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*RelativeMonthlySchedule)(nil)).Elem()
+}
+
+func (o RelativeMonthlyScheduleOutput) ToRelativeMonthlyScheduleOutput() RelativeMonthlyScheduleOutput {
+	return o
+}
+
+func (o RelativeMonthlyScheduleOutput) ToRelativeMonthlyScheduleOutputWithContext(ctx context.Context) RelativeMonthlyScheduleOutput {
+	return o
+}
+
+func (o RelativeMonthlyScheduleOutput) ToRelativeMonthlySchedulePtrOutput() RelativeMonthlySchedulePtrOutput {
+	return o.ToRelativeMonthlySchedulePtrOutputWithContext(context.Background())
+}
+
+func (o RelativeMonthlyScheduleOutput) ToRelativeMonthlySchedulePtrOutputWithContext(ctx context.Context) RelativeMonthlySchedulePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v RelativeMonthlySchedule) *RelativeMonthlySchedule {
+		return &v
+	}).(RelativeMonthlySchedulePtrOutput)
+}
+
+func (o RelativeMonthlyScheduleOutput) DayOfWeek() pulumi.StringOutput {
+	return o.ApplyT(func(v RelativeMonthlySchedule) string { return v.DayOfWeek }).(pulumi.StringOutput)
+}
+
+func (o RelativeMonthlyScheduleOutput) IntervalMonths() pulumi.IntOutput {
+	return o.ApplyT(func(v RelativeMonthlySchedule) int { return v.IntervalMonths }).(pulumi.IntOutput)
+}
+
+func (o RelativeMonthlyScheduleOutput) WeekIndex() pulumi.StringOutput {
+	return o.ApplyT(func(v RelativeMonthlySchedule) string { return v.WeekIndex }).(pulumi.StringOutput)
+}
+
+type RelativeMonthlySchedulePtrOutput struct{ *pulumi.OutputState }
+
+func (RelativeMonthlySchedulePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**RelativeMonthlySchedule)(nil)).Elem()
+}
+
+func (o RelativeMonthlySchedulePtrOutput) ToRelativeMonthlySchedulePtrOutput() RelativeMonthlySchedulePtrOutput {
+	return o
+}
+
+func (o RelativeMonthlySchedulePtrOutput) ToRelativeMonthlySchedulePtrOutputWithContext(ctx context.Context) RelativeMonthlySchedulePtrOutput {
+	return o
+}
+
+func (o RelativeMonthlySchedulePtrOutput) Elem() RelativeMonthlyScheduleOutput {
+	return o.ApplyT(func(v *RelativeMonthlySchedule) RelativeMonthlySchedule {
+		if v != nil {
+			return *v
+		}
+		var ret RelativeMonthlySchedule
+		return ret
+	}).(RelativeMonthlyScheduleOutput)
+}
+
+func (o RelativeMonthlySchedulePtrOutput) DayOfWeek() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *RelativeMonthlySchedule) *string {
+		if v == nil {
+			return nil
+		}
+		return &v.DayOfWeek
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o RelativeMonthlySchedulePtrOutput) IntervalMonths() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *RelativeMonthlySchedule) *int {
+		if v == nil {
+			return nil
+		}
+		return &v.IntervalMonths
+	}).(pulumi.IntPtrOutput)
+}
+
+func (o RelativeMonthlySchedulePtrOutput) WeekIndex() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *RelativeMonthlySchedule) *string {
+		if v == nil {
+			return nil
+		}
+		return &v.WeekIndex
+	}).(pulumi.StringPtrOutput)
+}
+
 type ResourceReference struct {
 	Id *string `pulumi:"id"`
 }
@@ -11702,6 +12477,184 @@ func (o ResourceReferenceArrayOutput) Index(i pulumi.IntInput) ResourceReference
 	return pulumi.All(o, i).ApplyT(func(vs []interface{}) ResourceReference {
 		return vs[0].([]ResourceReference)[vs[1].(int)]
 	}).(ResourceReferenceOutput)
+}
+
+type Schedule struct {
+	AbsoluteMonthly *AbsoluteMonthlySchedule `pulumi:"absoluteMonthly"`
+	Daily           *DailySchedule           `pulumi:"daily"`
+	RelativeMonthly *RelativeMonthlySchedule `pulumi:"relativeMonthly"`
+	Weekly          *WeeklySchedule          `pulumi:"weekly"`
+}
+
+// ScheduleInput is an input type that accepts ScheduleArgs and ScheduleOutput values.
+// You can construct a concrete instance of `ScheduleInput` via:
+//
+//	ScheduleArgs{...}
+type ScheduleInput interface {
+	pulumi.Input
+
+	ToScheduleOutput() ScheduleOutput
+	ToScheduleOutputWithContext(context.Context) ScheduleOutput
+}
+
+type ScheduleArgs struct {
+	AbsoluteMonthly AbsoluteMonthlySchedulePtrInput `pulumi:"absoluteMonthly"`
+	Daily           DailySchedulePtrInput           `pulumi:"daily"`
+	RelativeMonthly RelativeMonthlySchedulePtrInput `pulumi:"relativeMonthly"`
+	Weekly          WeeklySchedulePtrInput          `pulumi:"weekly"`
+}
+
+func (ScheduleArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*Schedule)(nil)).Elem()
+}
+
+func (i ScheduleArgs) ToScheduleOutput() ScheduleOutput {
+	return i.ToScheduleOutputWithContext(context.Background())
+}
+
+func (i ScheduleArgs) ToScheduleOutputWithContext(ctx context.Context) ScheduleOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ScheduleOutput)
+}
+
+func (i ScheduleArgs) ToSchedulePtrOutput() SchedulePtrOutput {
+	return i.ToSchedulePtrOutputWithContext(context.Background())
+}
+
+func (i ScheduleArgs) ToSchedulePtrOutputWithContext(ctx context.Context) SchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ScheduleOutput).ToSchedulePtrOutputWithContext(ctx)
+}
+
+// SchedulePtrInput is an input type that accepts ScheduleArgs, SchedulePtr and SchedulePtrOutput values.
+// You can construct a concrete instance of `SchedulePtrInput` via:
+//
+//	        ScheduleArgs{...}
+//
+//	or:
+//
+//	        nil
+type SchedulePtrInput interface {
+	pulumi.Input
+
+	ToSchedulePtrOutput() SchedulePtrOutput
+	ToSchedulePtrOutputWithContext(context.Context) SchedulePtrOutput
+}
+
+type schedulePtrType ScheduleArgs
+
+func SchedulePtr(v *ScheduleArgs) SchedulePtrInput {
+	return (*schedulePtrType)(v)
+}
+
+func (*schedulePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**Schedule)(nil)).Elem()
+}
+
+func (i *schedulePtrType) ToSchedulePtrOutput() SchedulePtrOutput {
+	return i.ToSchedulePtrOutputWithContext(context.Background())
+}
+
+func (i *schedulePtrType) ToSchedulePtrOutputWithContext(ctx context.Context) SchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SchedulePtrOutput)
+}
+
+type ScheduleOutput struct{ *pulumi.OutputState }
+
+func (ScheduleOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*Schedule)(nil)).Elem()
+}
+
+func (o ScheduleOutput) ToScheduleOutput() ScheduleOutput {
+	return o
+}
+
+func (o ScheduleOutput) ToScheduleOutputWithContext(ctx context.Context) ScheduleOutput {
+	return o
+}
+
+func (o ScheduleOutput) ToSchedulePtrOutput() SchedulePtrOutput {
+	return o.ToSchedulePtrOutputWithContext(context.Background())
+}
+
+func (o ScheduleOutput) ToSchedulePtrOutputWithContext(ctx context.Context) SchedulePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v Schedule) *Schedule {
+		return &v
+	}).(SchedulePtrOutput)
+}
+
+func (o ScheduleOutput) AbsoluteMonthly() AbsoluteMonthlySchedulePtrOutput {
+	return o.ApplyT(func(v Schedule) *AbsoluteMonthlySchedule { return v.AbsoluteMonthly }).(AbsoluteMonthlySchedulePtrOutput)
+}
+
+func (o ScheduleOutput) Daily() DailySchedulePtrOutput {
+	return o.ApplyT(func(v Schedule) *DailySchedule { return v.Daily }).(DailySchedulePtrOutput)
+}
+
+func (o ScheduleOutput) RelativeMonthly() RelativeMonthlySchedulePtrOutput {
+	return o.ApplyT(func(v Schedule) *RelativeMonthlySchedule { return v.RelativeMonthly }).(RelativeMonthlySchedulePtrOutput)
+}
+
+func (o ScheduleOutput) Weekly() WeeklySchedulePtrOutput {
+	return o.ApplyT(func(v Schedule) *WeeklySchedule { return v.Weekly }).(WeeklySchedulePtrOutput)
+}
+
+type SchedulePtrOutput struct{ *pulumi.OutputState }
+
+func (SchedulePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**Schedule)(nil)).Elem()
+}
+
+func (o SchedulePtrOutput) ToSchedulePtrOutput() SchedulePtrOutput {
+	return o
+}
+
+func (o SchedulePtrOutput) ToSchedulePtrOutputWithContext(ctx context.Context) SchedulePtrOutput {
+	return o
+}
+
+func (o SchedulePtrOutput) Elem() ScheduleOutput {
+	return o.ApplyT(func(v *Schedule) Schedule {
+		if v != nil {
+			return *v
+		}
+		var ret Schedule
+		return ret
+	}).(ScheduleOutput)
+}
+
+func (o SchedulePtrOutput) AbsoluteMonthly() AbsoluteMonthlySchedulePtrOutput {
+	return o.ApplyT(func(v *Schedule) *AbsoluteMonthlySchedule {
+		if v == nil {
+			return nil
+		}
+		return v.AbsoluteMonthly
+	}).(AbsoluteMonthlySchedulePtrOutput)
+}
+
+func (o SchedulePtrOutput) Daily() DailySchedulePtrOutput {
+	return o.ApplyT(func(v *Schedule) *DailySchedule {
+		if v == nil {
+			return nil
+		}
+		return v.Daily
+	}).(DailySchedulePtrOutput)
+}
+
+func (o SchedulePtrOutput) RelativeMonthly() RelativeMonthlySchedulePtrOutput {
+	return o.ApplyT(func(v *Schedule) *RelativeMonthlySchedule {
+		if v == nil {
+			return nil
+		}
+		return v.RelativeMonthly
+	}).(RelativeMonthlySchedulePtrOutput)
+}
+
+func (o SchedulePtrOutput) Weekly() WeeklySchedulePtrOutput {
+	return o.ApplyT(func(v *Schedule) *WeeklySchedule {
+		if v == nil {
+			return nil
+		}
+		return v.Weekly
+	}).(WeeklySchedulePtrOutput)
 }
 
 type ServiceMeshProfile struct {
@@ -12390,6 +13343,206 @@ func (o SysctlConfigPtrOutput) VmVfsCachePressure() pulumi.IntPtrOutput {
 	}).(pulumi.IntPtrOutput)
 }
 
+type TimeInWeek struct {
+	Day       *string `pulumi:"day"`
+	HourSlots []int   `pulumi:"hourSlots"`
+}
+
+// TimeInWeekInput is an input type that accepts TimeInWeekArgs and TimeInWeekOutput values.
+// You can construct a concrete instance of `TimeInWeekInput` via:
+//
+//	TimeInWeekArgs{...}
+type TimeInWeekInput interface {
+	pulumi.Input
+
+	ToTimeInWeekOutput() TimeInWeekOutput
+	ToTimeInWeekOutputWithContext(context.Context) TimeInWeekOutput
+}
+
+type TimeInWeekArgs struct {
+	Day       pulumi.StringPtrInput `pulumi:"day"`
+	HourSlots pulumi.IntArrayInput  `pulumi:"hourSlots"`
+}
+
+func (TimeInWeekArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*TimeInWeek)(nil)).Elem()
+}
+
+func (i TimeInWeekArgs) ToTimeInWeekOutput() TimeInWeekOutput {
+	return i.ToTimeInWeekOutputWithContext(context.Background())
+}
+
+func (i TimeInWeekArgs) ToTimeInWeekOutputWithContext(ctx context.Context) TimeInWeekOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(TimeInWeekOutput)
+}
+
+// TimeInWeekArrayInput is an input type that accepts TimeInWeekArray and TimeInWeekArrayOutput values.
+// You can construct a concrete instance of `TimeInWeekArrayInput` via:
+//
+//	TimeInWeekArray{ TimeInWeekArgs{...} }
+type TimeInWeekArrayInput interface {
+	pulumi.Input
+
+	ToTimeInWeekArrayOutput() TimeInWeekArrayOutput
+	ToTimeInWeekArrayOutputWithContext(context.Context) TimeInWeekArrayOutput
+}
+
+type TimeInWeekArray []TimeInWeekInput
+
+func (TimeInWeekArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]TimeInWeek)(nil)).Elem()
+}
+
+func (i TimeInWeekArray) ToTimeInWeekArrayOutput() TimeInWeekArrayOutput {
+	return i.ToTimeInWeekArrayOutputWithContext(context.Background())
+}
+
+func (i TimeInWeekArray) ToTimeInWeekArrayOutputWithContext(ctx context.Context) TimeInWeekArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(TimeInWeekArrayOutput)
+}
+
+type TimeInWeekOutput struct{ *pulumi.OutputState }
+
+func (TimeInWeekOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*TimeInWeek)(nil)).Elem()
+}
+
+func (o TimeInWeekOutput) ToTimeInWeekOutput() TimeInWeekOutput {
+	return o
+}
+
+func (o TimeInWeekOutput) ToTimeInWeekOutputWithContext(ctx context.Context) TimeInWeekOutput {
+	return o
+}
+
+func (o TimeInWeekOutput) Day() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v TimeInWeek) *string { return v.Day }).(pulumi.StringPtrOutput)
+}
+
+func (o TimeInWeekOutput) HourSlots() pulumi.IntArrayOutput {
+	return o.ApplyT(func(v TimeInWeek) []int { return v.HourSlots }).(pulumi.IntArrayOutput)
+}
+
+type TimeInWeekArrayOutput struct{ *pulumi.OutputState }
+
+func (TimeInWeekArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]TimeInWeek)(nil)).Elem()
+}
+
+func (o TimeInWeekArrayOutput) ToTimeInWeekArrayOutput() TimeInWeekArrayOutput {
+	return o
+}
+
+func (o TimeInWeekArrayOutput) ToTimeInWeekArrayOutputWithContext(ctx context.Context) TimeInWeekArrayOutput {
+	return o
+}
+
+func (o TimeInWeekArrayOutput) Index(i pulumi.IntInput) TimeInWeekOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) TimeInWeek {
+		return vs[0].([]TimeInWeek)[vs[1].(int)]
+	}).(TimeInWeekOutput)
+}
+
+type TimeSpan struct {
+	End   *string `pulumi:"end"`
+	Start *string `pulumi:"start"`
+}
+
+// TimeSpanInput is an input type that accepts TimeSpanArgs and TimeSpanOutput values.
+// You can construct a concrete instance of `TimeSpanInput` via:
+//
+//	TimeSpanArgs{...}
+type TimeSpanInput interface {
+	pulumi.Input
+
+	ToTimeSpanOutput() TimeSpanOutput
+	ToTimeSpanOutputWithContext(context.Context) TimeSpanOutput
+}
+
+type TimeSpanArgs struct {
+	End   pulumi.StringPtrInput `pulumi:"end"`
+	Start pulumi.StringPtrInput `pulumi:"start"`
+}
+
+func (TimeSpanArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*TimeSpan)(nil)).Elem()
+}
+
+func (i TimeSpanArgs) ToTimeSpanOutput() TimeSpanOutput {
+	return i.ToTimeSpanOutputWithContext(context.Background())
+}
+
+func (i TimeSpanArgs) ToTimeSpanOutputWithContext(ctx context.Context) TimeSpanOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(TimeSpanOutput)
+}
+
+// TimeSpanArrayInput is an input type that accepts TimeSpanArray and TimeSpanArrayOutput values.
+// You can construct a concrete instance of `TimeSpanArrayInput` via:
+//
+//	TimeSpanArray{ TimeSpanArgs{...} }
+type TimeSpanArrayInput interface {
+	pulumi.Input
+
+	ToTimeSpanArrayOutput() TimeSpanArrayOutput
+	ToTimeSpanArrayOutputWithContext(context.Context) TimeSpanArrayOutput
+}
+
+type TimeSpanArray []TimeSpanInput
+
+func (TimeSpanArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]TimeSpan)(nil)).Elem()
+}
+
+func (i TimeSpanArray) ToTimeSpanArrayOutput() TimeSpanArrayOutput {
+	return i.ToTimeSpanArrayOutputWithContext(context.Background())
+}
+
+func (i TimeSpanArray) ToTimeSpanArrayOutputWithContext(ctx context.Context) TimeSpanArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(TimeSpanArrayOutput)
+}
+
+type TimeSpanOutput struct{ *pulumi.OutputState }
+
+func (TimeSpanOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*TimeSpan)(nil)).Elem()
+}
+
+func (o TimeSpanOutput) ToTimeSpanOutput() TimeSpanOutput {
+	return o
+}
+
+func (o TimeSpanOutput) ToTimeSpanOutputWithContext(ctx context.Context) TimeSpanOutput {
+	return o
+}
+
+func (o TimeSpanOutput) End() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v TimeSpan) *string { return v.End }).(pulumi.StringPtrOutput)
+}
+
+func (o TimeSpanOutput) Start() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v TimeSpan) *string { return v.Start }).(pulumi.StringPtrOutput)
+}
+
+type TimeSpanArrayOutput struct{ *pulumi.OutputState }
+
+func (TimeSpanArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]TimeSpan)(nil)).Elem()
+}
+
+func (o TimeSpanArrayOutput) ToTimeSpanArrayOutput() TimeSpanArrayOutput {
+	return o
+}
+
+func (o TimeSpanArrayOutput) ToTimeSpanArrayOutputWithContext(ctx context.Context) TimeSpanArrayOutput {
+	return o
+}
+
+func (o TimeSpanArrayOutput) Index(i pulumi.IntInput) TimeSpanOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) TimeSpan {
+		return vs[0].([]TimeSpan)[vs[1].(int)]
+	}).(TimeSpanOutput)
+}
+
 type UpgradeOverrideSettings struct {
 	ForceUpgrade *bool   `pulumi:"forceUpgrade"`
 	Until        *string `pulumi:"until"`
@@ -12644,6 +13797,154 @@ func (o UserAssignedIdentityMapOutput) MapIndex(k pulumi.StringInput) UserAssign
 	}).(UserAssignedIdentityOutput)
 }
 
+type WeeklySchedule struct {
+	DayOfWeek     string `pulumi:"dayOfWeek"`
+	IntervalWeeks int    `pulumi:"intervalWeeks"`
+}
+
+// WeeklyScheduleInput is an input type that accepts WeeklyScheduleArgs and WeeklyScheduleOutput values.
+// You can construct a concrete instance of `WeeklyScheduleInput` via:
+//
+//	WeeklyScheduleArgs{...}
+type WeeklyScheduleInput interface {
+	pulumi.Input
+
+	ToWeeklyScheduleOutput() WeeklyScheduleOutput
+	ToWeeklyScheduleOutputWithContext(context.Context) WeeklyScheduleOutput
+}
+
+type WeeklyScheduleArgs struct {
+	DayOfWeek     pulumi.StringInput `pulumi:"dayOfWeek"`
+	IntervalWeeks pulumi.IntInput    `pulumi:"intervalWeeks"`
+}
+
+func (WeeklyScheduleArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*WeeklySchedule)(nil)).Elem()
+}
+
+func (i WeeklyScheduleArgs) ToWeeklyScheduleOutput() WeeklyScheduleOutput {
+	return i.ToWeeklyScheduleOutputWithContext(context.Background())
+}
+
+func (i WeeklyScheduleArgs) ToWeeklyScheduleOutputWithContext(ctx context.Context) WeeklyScheduleOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(WeeklyScheduleOutput)
+}
+
+func (i WeeklyScheduleArgs) ToWeeklySchedulePtrOutput() WeeklySchedulePtrOutput {
+	return i.ToWeeklySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i WeeklyScheduleArgs) ToWeeklySchedulePtrOutputWithContext(ctx context.Context) WeeklySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(WeeklyScheduleOutput).ToWeeklySchedulePtrOutputWithContext(ctx)
+}
+
+// WeeklySchedulePtrInput is an input type that accepts WeeklyScheduleArgs, WeeklySchedulePtr and WeeklySchedulePtrOutput values.
+// You can construct a concrete instance of `WeeklySchedulePtrInput` via:
+//
+//	        WeeklyScheduleArgs{...}
+//
+//	or:
+//
+//	        nil
+type WeeklySchedulePtrInput interface {
+	pulumi.Input
+
+	ToWeeklySchedulePtrOutput() WeeklySchedulePtrOutput
+	ToWeeklySchedulePtrOutputWithContext(context.Context) WeeklySchedulePtrOutput
+}
+
+type weeklySchedulePtrType WeeklyScheduleArgs
+
+func WeeklySchedulePtr(v *WeeklyScheduleArgs) WeeklySchedulePtrInput {
+	return (*weeklySchedulePtrType)(v)
+}
+
+func (*weeklySchedulePtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**WeeklySchedule)(nil)).Elem()
+}
+
+func (i *weeklySchedulePtrType) ToWeeklySchedulePtrOutput() WeeklySchedulePtrOutput {
+	return i.ToWeeklySchedulePtrOutputWithContext(context.Background())
+}
+
+func (i *weeklySchedulePtrType) ToWeeklySchedulePtrOutputWithContext(ctx context.Context) WeeklySchedulePtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(WeeklySchedulePtrOutput)
+}
+
+type WeeklyScheduleOutput struct{ *pulumi.OutputState }
+
+func (WeeklyScheduleOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*WeeklySchedule)(nil)).Elem()
+}
+
+func (o WeeklyScheduleOutput) ToWeeklyScheduleOutput() WeeklyScheduleOutput {
+	return o
+}
+
+func (o WeeklyScheduleOutput) ToWeeklyScheduleOutputWithContext(ctx context.Context) WeeklyScheduleOutput {
+	return o
+}
+
+func (o WeeklyScheduleOutput) ToWeeklySchedulePtrOutput() WeeklySchedulePtrOutput {
+	return o.ToWeeklySchedulePtrOutputWithContext(context.Background())
+}
+
+func (o WeeklyScheduleOutput) ToWeeklySchedulePtrOutputWithContext(ctx context.Context) WeeklySchedulePtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v WeeklySchedule) *WeeklySchedule {
+		return &v
+	}).(WeeklySchedulePtrOutput)
+}
+
+func (o WeeklyScheduleOutput) DayOfWeek() pulumi.StringOutput {
+	return o.ApplyT(func(v WeeklySchedule) string { return v.DayOfWeek }).(pulumi.StringOutput)
+}
+
+func (o WeeklyScheduleOutput) IntervalWeeks() pulumi.IntOutput {
+	return o.ApplyT(func(v WeeklySchedule) int { return v.IntervalWeeks }).(pulumi.IntOutput)
+}
+
+type WeeklySchedulePtrOutput struct{ *pulumi.OutputState }
+
+func (WeeklySchedulePtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**WeeklySchedule)(nil)).Elem()
+}
+
+func (o WeeklySchedulePtrOutput) ToWeeklySchedulePtrOutput() WeeklySchedulePtrOutput {
+	return o
+}
+
+func (o WeeklySchedulePtrOutput) ToWeeklySchedulePtrOutputWithContext(ctx context.Context) WeeklySchedulePtrOutput {
+	return o
+}
+
+func (o WeeklySchedulePtrOutput) Elem() WeeklyScheduleOutput {
+	return o.ApplyT(func(v *WeeklySchedule) WeeklySchedule {
+		if v != nil {
+			return *v
+		}
+		var ret WeeklySchedule
+		return ret
+	}).(WeeklyScheduleOutput)
+}
+
+func (o WeeklySchedulePtrOutput) DayOfWeek() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *WeeklySchedule) *string {
+		if v == nil {
+			return nil
+		}
+		return &v.DayOfWeek
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o WeeklySchedulePtrOutput) IntervalWeeks() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *WeeklySchedule) *int {
+		if v == nil {
+			return nil
+		}
+		return &v.IntervalWeeks
+	}).(pulumi.IntPtrOutput)
+}
+
 type WindowsGmsaProfile struct {
 	DnsServer      *string `pulumi:"dnsServer"`
 	Enabled        *bool   `pulumi:"enabled"`
@@ -12808,6 +14109,8 @@ func (o WindowsGmsaProfilePtrOutput) RootDomainName() pulumi.StringPtrOutput {
 }
 
 func init() {
+	pulumi.RegisterOutputType(AbsoluteMonthlyScheduleOutput{})
+	pulumi.RegisterOutputType(AbsoluteMonthlySchedulePtrOutput{})
 	pulumi.RegisterOutputType(AdvancedNetworkingOutput{})
 	pulumi.RegisterOutputType(AdvancedNetworkingPtrOutput{})
 	pulumi.RegisterOutputType(AdvancedNetworkingObservabilityOutput{})
@@ -12836,6 +14139,10 @@ func init() {
 	pulumi.RegisterOutputType(ContainerServiceSshPublicKeyArrayOutput{})
 	pulumi.RegisterOutputType(CreationDataOutput{})
 	pulumi.RegisterOutputType(CreationDataPtrOutput{})
+	pulumi.RegisterOutputType(DailyScheduleOutput{})
+	pulumi.RegisterOutputType(DailySchedulePtrOutput{})
+	pulumi.RegisterOutputType(DateSpanOutput{})
+	pulumi.RegisterOutputType(DateSpanArrayOutput{})
 	pulumi.RegisterOutputType(DelegatedResourceOutput{})
 	pulumi.RegisterOutputType(DelegatedResourceMapOutput{})
 	pulumi.RegisterOutputType(ExtendedLocationOutput{})
@@ -12860,6 +14167,8 @@ func init() {
 	pulumi.RegisterOutputType(KubeletConfigPtrOutput{})
 	pulumi.RegisterOutputType(LinuxOSConfigOutput{})
 	pulumi.RegisterOutputType(LinuxOSConfigPtrOutput{})
+	pulumi.RegisterOutputType(MaintenanceWindowOutput{})
+	pulumi.RegisterOutputType(MaintenanceWindowPtrOutput{})
 	pulumi.RegisterOutputType(ManagedClusterAADProfileOutput{})
 	pulumi.RegisterOutputType(ManagedClusterAADProfilePtrOutput{})
 	pulumi.RegisterOutputType(ManagedClusterAPIServerAccessProfileOutput{})
@@ -12954,16 +14263,26 @@ func init() {
 	pulumi.RegisterOutputType(PowerStatePtrOutput{})
 	pulumi.RegisterOutputType(PrivateLinkResourceOutput{})
 	pulumi.RegisterOutputType(PrivateLinkResourceArrayOutput{})
+	pulumi.RegisterOutputType(RelativeMonthlyScheduleOutput{})
+	pulumi.RegisterOutputType(RelativeMonthlySchedulePtrOutput{})
 	pulumi.RegisterOutputType(ResourceReferenceOutput{})
 	pulumi.RegisterOutputType(ResourceReferenceArrayOutput{})
+	pulumi.RegisterOutputType(ScheduleOutput{})
+	pulumi.RegisterOutputType(SchedulePtrOutput{})
 	pulumi.RegisterOutputType(ServiceMeshProfileOutput{})
 	pulumi.RegisterOutputType(ServiceMeshProfilePtrOutput{})
 	pulumi.RegisterOutputType(SysctlConfigOutput{})
 	pulumi.RegisterOutputType(SysctlConfigPtrOutput{})
+	pulumi.RegisterOutputType(TimeInWeekOutput{})
+	pulumi.RegisterOutputType(TimeInWeekArrayOutput{})
+	pulumi.RegisterOutputType(TimeSpanOutput{})
+	pulumi.RegisterOutputType(TimeSpanArrayOutput{})
 	pulumi.RegisterOutputType(UpgradeOverrideSettingsOutput{})
 	pulumi.RegisterOutputType(UpgradeOverrideSettingsPtrOutput{})
 	pulumi.RegisterOutputType(UserAssignedIdentityOutput{})
 	pulumi.RegisterOutputType(UserAssignedIdentityMapOutput{})
+	pulumi.RegisterOutputType(WeeklyScheduleOutput{})
+	pulumi.RegisterOutputType(WeeklySchedulePtrOutput{})
 	pulumi.RegisterOutputType(WindowsGmsaProfileOutput{})
 	pulumi.RegisterOutputType(WindowsGmsaProfilePtrOutput{})
 }

@@ -21,6 +21,8 @@ func (m *module) Version() semver.Version {
 
 func (m *module) Construct(ctx *pulumi.Context, name, typ, urn string) (r pulumi.Resource, err error) {
 	switch typ {
+	case "azure-native:keyvault/v20230701:Secret":
+		r = &Secret{}
 	case "azure-native:keyvault/v20230701:Vault":
 		r = &Vault{}
 	default:

@@ -464,6 +464,230 @@ func (o PermissionsOutput) Storage() pulumi.StringArrayOutput {
 	return o.ApplyT(func(v Permissions) []string { return v.Storage }).(pulumi.StringArrayOutput)
 }
 
+type SecretAttributes struct {
+	Enabled   *bool `pulumi:"enabled"`
+	Expires   *int  `pulumi:"expires"`
+	NotBefore *int  `pulumi:"notBefore"`
+}
+
+// SecretAttributesInput is an input type that accepts SecretAttributesArgs and SecretAttributesOutput values.
+// You can construct a concrete instance of `SecretAttributesInput` via:
+//
+//	SecretAttributesArgs{...}
+type SecretAttributesInput interface {
+	pulumi.Input
+
+	ToSecretAttributesOutput() SecretAttributesOutput
+	ToSecretAttributesOutputWithContext(context.Context) SecretAttributesOutput
+}
+
+type SecretAttributesArgs struct {
+	Enabled   pulumi.BoolPtrInput `pulumi:"enabled"`
+	Expires   pulumi.IntPtrInput  `pulumi:"expires"`
+	NotBefore pulumi.IntPtrInput  `pulumi:"notBefore"`
+}
+
+func (SecretAttributesArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*SecretAttributes)(nil)).Elem()
+}
+
+func (i SecretAttributesArgs) ToSecretAttributesOutput() SecretAttributesOutput {
+	return i.ToSecretAttributesOutputWithContext(context.Background())
+}
+
+func (i SecretAttributesArgs) ToSecretAttributesOutputWithContext(ctx context.Context) SecretAttributesOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SecretAttributesOutput)
+}
+
+func (i SecretAttributesArgs) ToSecretAttributesPtrOutput() SecretAttributesPtrOutput {
+	return i.ToSecretAttributesPtrOutputWithContext(context.Background())
+}
+
+func (i SecretAttributesArgs) ToSecretAttributesPtrOutputWithContext(ctx context.Context) SecretAttributesPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SecretAttributesOutput).ToSecretAttributesPtrOutputWithContext(ctx)
+}
+
+// SecretAttributesPtrInput is an input type that accepts SecretAttributesArgs, SecretAttributesPtr and SecretAttributesPtrOutput values.
+// You can construct a concrete instance of `SecretAttributesPtrInput` via:
+//
+//	        SecretAttributesArgs{...}
+//
+//	or:
+//
+//	        nil
+type SecretAttributesPtrInput interface {
+	pulumi.Input
+
+	ToSecretAttributesPtrOutput() SecretAttributesPtrOutput
+	ToSecretAttributesPtrOutputWithContext(context.Context) SecretAttributesPtrOutput
+}
+
+type secretAttributesPtrType SecretAttributesArgs
+
+func SecretAttributesPtr(v *SecretAttributesArgs) SecretAttributesPtrInput {
+	return (*secretAttributesPtrType)(v)
+}
+
+func (*secretAttributesPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**SecretAttributes)(nil)).Elem()
+}
+
+func (i *secretAttributesPtrType) ToSecretAttributesPtrOutput() SecretAttributesPtrOutput {
+	return i.ToSecretAttributesPtrOutputWithContext(context.Background())
+}
+
+func (i *secretAttributesPtrType) ToSecretAttributesPtrOutputWithContext(ctx context.Context) SecretAttributesPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SecretAttributesPtrOutput)
+}
+
+type SecretAttributesOutput struct{ *pulumi.OutputState }
+
+func (SecretAttributesOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*SecretAttributes)(nil)).Elem()
+}
+
+func (o SecretAttributesOutput) ToSecretAttributesOutput() SecretAttributesOutput {
+	return o
+}
+
+func (o SecretAttributesOutput) ToSecretAttributesOutputWithContext(ctx context.Context) SecretAttributesOutput {
+	return o
+}
+
+func (o SecretAttributesOutput) ToSecretAttributesPtrOutput() SecretAttributesPtrOutput {
+	return o.ToSecretAttributesPtrOutputWithContext(context.Background())
+}
+
+func (o SecretAttributesOutput) ToSecretAttributesPtrOutputWithContext(ctx context.Context) SecretAttributesPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v SecretAttributes) *SecretAttributes {
+		return &v
+	}).(SecretAttributesPtrOutput)
+}
+
+func (o SecretAttributesOutput) Enabled() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v SecretAttributes) *bool { return v.Enabled }).(pulumi.BoolPtrOutput)
+}
+
+func (o SecretAttributesOutput) Expires() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v SecretAttributes) *int { return v.Expires }).(pulumi.IntPtrOutput)
+}
+
+func (o SecretAttributesOutput) NotBefore() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v SecretAttributes) *int { return v.NotBefore }).(pulumi.IntPtrOutput)
+}
+
+type SecretAttributesPtrOutput struct{ *pulumi.OutputState }
+
+func (SecretAttributesPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**SecretAttributes)(nil)).Elem()
+}
+
+func (o SecretAttributesPtrOutput) ToSecretAttributesPtrOutput() SecretAttributesPtrOutput {
+	return o
+}
+
+func (o SecretAttributesPtrOutput) ToSecretAttributesPtrOutputWithContext(ctx context.Context) SecretAttributesPtrOutput {
+	return o
+}
+
+func (o SecretAttributesPtrOutput) Elem() SecretAttributesOutput {
+	return o.ApplyT(func(v *SecretAttributes) SecretAttributes {
+		if v != nil {
+			return *v
+		}
+		var ret SecretAttributes
+		return ret
+	}).(SecretAttributesOutput)
+}
+
+func (o SecretAttributesPtrOutput) Enabled() pulumi.BoolPtrOutput {
+	return o.ApplyT(func(v *SecretAttributes) *bool {
+		if v == nil {
+			return nil
+		}
+		return v.Enabled
+	}).(pulumi.BoolPtrOutput)
+}
+
+func (o SecretAttributesPtrOutput) Expires() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *SecretAttributes) *int {
+		if v == nil {
+			return nil
+		}
+		return v.Expires
+	}).(pulumi.IntPtrOutput)
+}
+
+func (o SecretAttributesPtrOutput) NotBefore() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v *SecretAttributes) *int {
+		if v == nil {
+			return nil
+		}
+		return v.NotBefore
+	}).(pulumi.IntPtrOutput)
+}
+
+type SecretProperties struct {
+	Attributes  *SecretAttributes `pulumi:"attributes"`
+	ContentType *string           `pulumi:"contentType"`
+	Value       *string           `pulumi:"value"`
+}
+
+// SecretPropertiesInput is an input type that accepts SecretPropertiesArgs and SecretPropertiesOutput values.
+// You can construct a concrete instance of `SecretPropertiesInput` via:
+//
+//	SecretPropertiesArgs{...}
+type SecretPropertiesInput interface {
+	pulumi.Input
+
+	ToSecretPropertiesOutput() SecretPropertiesOutput
+	ToSecretPropertiesOutputWithContext(context.Context) SecretPropertiesOutput
+}
+
+type SecretPropertiesArgs struct {
+	Attributes  SecretAttributesPtrInput `pulumi:"attributes"`
+	ContentType pulumi.StringPtrInput    `pulumi:"contentType"`
+	Value       pulumi.StringPtrInput    `pulumi:"value"`
+}
+
+func (SecretPropertiesArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*SecretProperties)(nil)).Elem()
+}
+
+func (i SecretPropertiesArgs) ToSecretPropertiesOutput() SecretPropertiesOutput {
+	return i.ToSecretPropertiesOutputWithContext(context.Background())
+}
+
+func (i SecretPropertiesArgs) ToSecretPropertiesOutputWithContext(ctx context.Context) SecretPropertiesOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SecretPropertiesOutput)
+}
+
+type SecretPropertiesOutput struct{ *pulumi.OutputState }
+
+func (SecretPropertiesOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*SecretProperties)(nil)).Elem()
+}
+
+func (o SecretPropertiesOutput) ToSecretPropertiesOutput() SecretPropertiesOutput {
+	return o
+}
+
+func (o SecretPropertiesOutput) ToSecretPropertiesOutputWithContext(ctx context.Context) SecretPropertiesOutput {
+	return o
+}
+
+func (o SecretPropertiesOutput) Attributes() SecretAttributesPtrOutput {
+	return o.ApplyT(func(v SecretProperties) *SecretAttributes { return v.Attributes }).(SecretAttributesPtrOutput)
+}
+
+func (o SecretPropertiesOutput) ContentType() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v SecretProperties) *string { return v.ContentType }).(pulumi.StringPtrOutput)
+}
+
+func (o SecretPropertiesOutput) Value() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v SecretProperties) *string { return v.Value }).(pulumi.StringPtrOutput)
+}
+
 type Sku struct {
 	Family string  `pulumi:"family"`
 	Name   SkuName `pulumi:"name"`
@@ -793,6 +1017,9 @@ func init() {
 	pulumi.RegisterOutputType(NetworkRuleSetOutput{})
 	pulumi.RegisterOutputType(NetworkRuleSetPtrOutput{})
 	pulumi.RegisterOutputType(PermissionsOutput{})
+	pulumi.RegisterOutputType(SecretAttributesOutput{})
+	pulumi.RegisterOutputType(SecretAttributesPtrOutput{})
+	pulumi.RegisterOutputType(SecretPropertiesOutput{})
 	pulumi.RegisterOutputType(SkuOutput{})
 	pulumi.RegisterOutputType(VaultPropertiesOutput{})
 	pulumi.RegisterOutputType(VirtualNetworkRuleOutput{})

@@ -21,6 +21,8 @@ func (m *module) Version() semver.Version {
 
 func (m *module) Construct(ctx *pulumi.Context, name, typ, urn string) (r pulumi.Resource, err error) {
 	switch typ {
+	case "azure-native:network/v20240601:PrivateRecordSet":
+		r = &PrivateRecordSet{}
 	case "azure-native:network/v20240601:PrivateZone":
 		r = &PrivateZone{}
 	case "azure-native:network/v20240601:VirtualNetworkLink":

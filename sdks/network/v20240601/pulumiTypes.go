@@ -13,6 +13,856 @@ import (
 
 var _ = utilities.GetEnvOrDefault
 
+type ARecord struct {
+	Ipv4Address *string `pulumi:"ipv4Address"`
+}
+
+// ARecordInput is an input type that accepts ARecordArgs and ARecordOutput values.
+// You can construct a concrete instance of `ARecordInput` via:
+//
+//	ARecordArgs{...}
+type ARecordInput interface {
+	pulumi.Input
+
+	ToARecordOutput() ARecordOutput
+	ToARecordOutputWithContext(context.Context) ARecordOutput
+}
+
+type ARecordArgs struct {
+	Ipv4Address pulumi.StringPtrInput `pulumi:"ipv4Address"`
+}
+
+func (ARecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*ARecord)(nil)).Elem()
+}
+
+func (i ARecordArgs) ToARecordOutput() ARecordOutput {
+	return i.ToARecordOutputWithContext(context.Background())
+}
+
+func (i ARecordArgs) ToARecordOutputWithContext(ctx context.Context) ARecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ARecordOutput)
+}
+
+// ARecordArrayInput is an input type that accepts ARecordArray and ARecordArrayOutput values.
+// You can construct a concrete instance of `ARecordArrayInput` via:
+//
+//	ARecordArray{ ARecordArgs{...} }
+type ARecordArrayInput interface {
+	pulumi.Input
+
+	ToARecordArrayOutput() ARecordArrayOutput
+	ToARecordArrayOutputWithContext(context.Context) ARecordArrayOutput
+}
+
+type ARecordArray []ARecordInput
+
+func (ARecordArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]ARecord)(nil)).Elem()
+}
+
+func (i ARecordArray) ToARecordArrayOutput() ARecordArrayOutput {
+	return i.ToARecordArrayOutputWithContext(context.Background())
+}
+
+func (i ARecordArray) ToARecordArrayOutputWithContext(ctx context.Context) ARecordArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(ARecordArrayOutput)
+}
+
+type ARecordOutput struct{ *pulumi.OutputState }
+
+func (ARecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*ARecord)(nil)).Elem()
+}
+
+func (o ARecordOutput) ToARecordOutput() ARecordOutput {
+	return o
+}
+
+func (o ARecordOutput) ToARecordOutputWithContext(ctx context.Context) ARecordOutput {
+	return o
+}
+
+func (o ARecordOutput) Ipv4Address() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v ARecord) *string { return v.Ipv4Address }).(pulumi.StringPtrOutput)
+}
+
+type ARecordArrayOutput struct{ *pulumi.OutputState }
+
+func (ARecordArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]ARecord)(nil)).Elem()
+}
+
+func (o ARecordArrayOutput) ToARecordArrayOutput() ARecordArrayOutput {
+	return o
+}
+
+func (o ARecordArrayOutput) ToARecordArrayOutputWithContext(ctx context.Context) ARecordArrayOutput {
+	return o
+}
+
+func (o ARecordArrayOutput) Index(i pulumi.IntInput) ARecordOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) ARecord {
+		return vs[0].([]ARecord)[vs[1].(int)]
+	}).(ARecordOutput)
+}
+
+type AaaaRecord struct {
+	Ipv6Address *string `pulumi:"ipv6Address"`
+}
+
+// AaaaRecordInput is an input type that accepts AaaaRecordArgs and AaaaRecordOutput values.
+// You can construct a concrete instance of `AaaaRecordInput` via:
+//
+//	AaaaRecordArgs{...}
+type AaaaRecordInput interface {
+	pulumi.Input
+
+	ToAaaaRecordOutput() AaaaRecordOutput
+	ToAaaaRecordOutputWithContext(context.Context) AaaaRecordOutput
+}
+
+type AaaaRecordArgs struct {
+	Ipv6Address pulumi.StringPtrInput `pulumi:"ipv6Address"`
+}
+
+func (AaaaRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*AaaaRecord)(nil)).Elem()
+}
+
+func (i AaaaRecordArgs) ToAaaaRecordOutput() AaaaRecordOutput {
+	return i.ToAaaaRecordOutputWithContext(context.Background())
+}
+
+func (i AaaaRecordArgs) ToAaaaRecordOutputWithContext(ctx context.Context) AaaaRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(AaaaRecordOutput)
+}
+
+// AaaaRecordArrayInput is an input type that accepts AaaaRecordArray and AaaaRecordArrayOutput values.
+// You can construct a concrete instance of `AaaaRecordArrayInput` via:
+//
+//	AaaaRecordArray{ AaaaRecordArgs{...} }
+type AaaaRecordArrayInput interface {
+	pulumi.Input
+
+	ToAaaaRecordArrayOutput() AaaaRecordArrayOutput
+	ToAaaaRecordArrayOutputWithContext(context.Context) AaaaRecordArrayOutput
+}
+
+type AaaaRecordArray []AaaaRecordInput
+
+func (AaaaRecordArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]AaaaRecord)(nil)).Elem()
+}
+
+func (i AaaaRecordArray) ToAaaaRecordArrayOutput() AaaaRecordArrayOutput {
+	return i.ToAaaaRecordArrayOutputWithContext(context.Background())
+}
+
+func (i AaaaRecordArray) ToAaaaRecordArrayOutputWithContext(ctx context.Context) AaaaRecordArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(AaaaRecordArrayOutput)
+}
+
+type AaaaRecordOutput struct{ *pulumi.OutputState }
+
+func (AaaaRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*AaaaRecord)(nil)).Elem()
+}
+
+func (o AaaaRecordOutput) ToAaaaRecordOutput() AaaaRecordOutput {
+	return o
+}
+
+func (o AaaaRecordOutput) ToAaaaRecordOutputWithContext(ctx context.Context) AaaaRecordOutput {
+	return o
+}
+
+func (o AaaaRecordOutput) Ipv6Address() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v AaaaRecord) *string { return v.Ipv6Address }).(pulumi.StringPtrOutput)
+}
+
+type AaaaRecordArrayOutput struct{ *pulumi.OutputState }
+
+func (AaaaRecordArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]AaaaRecord)(nil)).Elem()
+}
+
+func (o AaaaRecordArrayOutput) ToAaaaRecordArrayOutput() AaaaRecordArrayOutput {
+	return o
+}
+
+func (o AaaaRecordArrayOutput) ToAaaaRecordArrayOutputWithContext(ctx context.Context) AaaaRecordArrayOutput {
+	return o
+}
+
+func (o AaaaRecordArrayOutput) Index(i pulumi.IntInput) AaaaRecordOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) AaaaRecord {
+		return vs[0].([]AaaaRecord)[vs[1].(int)]
+	}).(AaaaRecordOutput)
+}
+
+type CnameRecord struct {
+	Cname *string `pulumi:"cname"`
+}
+
+// CnameRecordInput is an input type that accepts CnameRecordArgs and CnameRecordOutput values.
+// You can construct a concrete instance of `CnameRecordInput` via:
+//
+//	CnameRecordArgs{...}
+type CnameRecordInput interface {
+	pulumi.Input
+
+	ToCnameRecordOutput() CnameRecordOutput
+	ToCnameRecordOutputWithContext(context.Context) CnameRecordOutput
+}
+
+type CnameRecordArgs struct {
+	Cname pulumi.StringPtrInput `pulumi:"cname"`
+}
+
+func (CnameRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*CnameRecord)(nil)).Elem()
+}
+
+func (i CnameRecordArgs) ToCnameRecordOutput() CnameRecordOutput {
+	return i.ToCnameRecordOutputWithContext(context.Background())
+}
+
+func (i CnameRecordArgs) ToCnameRecordOutputWithContext(ctx context.Context) CnameRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(CnameRecordOutput)
+}
+
+func (i CnameRecordArgs) ToCnameRecordPtrOutput() CnameRecordPtrOutput {
+	return i.ToCnameRecordPtrOutputWithContext(context.Background())
+}
+
+func (i CnameRecordArgs) ToCnameRecordPtrOutputWithContext(ctx context.Context) CnameRecordPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(CnameRecordOutput).ToCnameRecordPtrOutputWithContext(ctx)
+}
+
+// CnameRecordPtrInput is an input type that accepts CnameRecordArgs, CnameRecordPtr and CnameRecordPtrOutput values.
+// You can construct a concrete instance of `CnameRecordPtrInput` via:
+//
+//	        CnameRecordArgs{...}
+//
+//	or:
+//
+//	        nil
+type CnameRecordPtrInput interface {
+	pulumi.Input
+
+	ToCnameRecordPtrOutput() CnameRecordPtrOutput
+	ToCnameRecordPtrOutputWithContext(context.Context) CnameRecordPtrOutput
+}
+
+type cnameRecordPtrType CnameRecordArgs
+
+func CnameRecordPtr(v *CnameRecordArgs) CnameRecordPtrInput {
+	return (*cnameRecordPtrType)(v)
+}
+
+func (*cnameRecordPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**CnameRecord)(nil)).Elem()
+}
+
+func (i *cnameRecordPtrType) ToCnameRecordPtrOutput() CnameRecordPtrOutput {
+	return i.ToCnameRecordPtrOutputWithContext(context.Background())
+}
+
+func (i *cnameRecordPtrType) ToCnameRecordPtrOutputWithContext(ctx context.Context) CnameRecordPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(CnameRecordPtrOutput)
+}
+
+type CnameRecordOutput struct{ *pulumi.OutputState }
+
+func (CnameRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*CnameRecord)(nil)).Elem()
+}
+
+func (o CnameRecordOutput) ToCnameRecordOutput() CnameRecordOutput {
+	return o
+}
+
+func (o CnameRecordOutput) ToCnameRecordOutputWithContext(ctx context.Context) CnameRecordOutput {
+	return o
+}
+
+func (o CnameRecordOutput) ToCnameRecordPtrOutput() CnameRecordPtrOutput {
+	return o.ToCnameRecordPtrOutputWithContext(context.Background())
+}
+
+func (o CnameRecordOutput) ToCnameRecordPtrOutputWithContext(ctx context.Context) CnameRecordPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v CnameRecord) *CnameRecord {
+		return &v
+	}).(CnameRecordPtrOutput)
+}
+
+func (o CnameRecordOutput) Cname() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v CnameRecord) *string { return v.Cname }).(pulumi.StringPtrOutput)
+}
+
+type CnameRecordPtrOutput struct{ *pulumi.OutputState }
+
+func (CnameRecordPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**CnameRecord)(nil)).Elem()
+}
+
+func (o CnameRecordPtrOutput) ToCnameRecordPtrOutput() CnameRecordPtrOutput {
+	return o
+}
+
+func (o CnameRecordPtrOutput) ToCnameRecordPtrOutputWithContext(ctx context.Context) CnameRecordPtrOutput {
+	return o
+}
+
+func (o CnameRecordPtrOutput) Elem() CnameRecordOutput {
+	return o.ApplyT(func(v *CnameRecord) CnameRecord {
+		if v != nil {
+			return *v
+		}
+		var ret CnameRecord
+		return ret
+	}).(CnameRecordOutput)
+}
+
+func (o CnameRecordPtrOutput) Cname() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *CnameRecord) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Cname
+	}).(pulumi.StringPtrOutput)
+}
+
+type MxRecord struct {
+	Exchange   *string `pulumi:"exchange"`
+	Preference *int    `pulumi:"preference"`
+}
+
+// MxRecordInput is an input type that accepts MxRecordArgs and MxRecordOutput values.
+// You can construct a concrete instance of `MxRecordInput` via:
+//
+//	MxRecordArgs{...}
+type MxRecordInput interface {
+	pulumi.Input
+
+	ToMxRecordOutput() MxRecordOutput
+	ToMxRecordOutputWithContext(context.Context) MxRecordOutput
+}
+
+type MxRecordArgs struct {
+	Exchange   pulumi.StringPtrInput `pulumi:"exchange"`
+	Preference pulumi.IntPtrInput    `pulumi:"preference"`
+}
+
+func (MxRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*MxRecord)(nil)).Elem()
+}
+
+func (i MxRecordArgs) ToMxRecordOutput() MxRecordOutput {
+	return i.ToMxRecordOutputWithContext(context.Background())
+}
+
+func (i MxRecordArgs) ToMxRecordOutputWithContext(ctx context.Context) MxRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(MxRecordOutput)
+}
+
+// MxRecordArrayInput is an input type that accepts MxRecordArray and MxRecordArrayOutput values.
+// You can construct a concrete instance of `MxRecordArrayInput` via:
+//
+//	MxRecordArray{ MxRecordArgs{...} }
+type MxRecordArrayInput interface {
+	pulumi.Input
+
+	ToMxRecordArrayOutput() MxRecordArrayOutput
+	ToMxRecordArrayOutputWithContext(context.Context) MxRecordArrayOutput
+}
+
+type MxRecordArray []MxRecordInput
+
+func (MxRecordArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]MxRecord)(nil)).Elem()
+}
+
+func (i MxRecordArray) ToMxRecordArrayOutput() MxRecordArrayOutput {
+	return i.ToMxRecordArrayOutputWithContext(context.Background())
+}
+
+func (i MxRecordArray) ToMxRecordArrayOutputWithContext(ctx context.Context) MxRecordArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(MxRecordArrayOutput)
+}
+
+type MxRecordOutput struct{ *pulumi.OutputState }
+
+func (MxRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*MxRecord)(nil)).Elem()
+}
+
+func (o MxRecordOutput) ToMxRecordOutput() MxRecordOutput {
+	return o
+}
+
+func (o MxRecordOutput) ToMxRecordOutputWithContext(ctx context.Context) MxRecordOutput {
+	return o
+}
+
+func (o MxRecordOutput) Exchange() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v MxRecord) *string { return v.Exchange }).(pulumi.StringPtrOutput)
+}
+
+func (o MxRecordOutput) Preference() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v MxRecord) *int { return v.Preference }).(pulumi.IntPtrOutput)
+}
+
+type MxRecordArrayOutput struct{ *pulumi.OutputState }
+
+func (MxRecordArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]MxRecord)(nil)).Elem()
+}
+
+func (o MxRecordArrayOutput) ToMxRecordArrayOutput() MxRecordArrayOutput {
+	return o
+}
+
+func (o MxRecordArrayOutput) ToMxRecordArrayOutputWithContext(ctx context.Context) MxRecordArrayOutput {
+	return o
+}
+
+func (o MxRecordArrayOutput) Index(i pulumi.IntInput) MxRecordOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) MxRecord {
+		return vs[0].([]MxRecord)[vs[1].(int)]
+	}).(MxRecordOutput)
+}
+
+type PtrRecord struct {
+	Ptrdname *string `pulumi:"ptrdname"`
+}
+
+// PtrRecordInput is an input type that accepts PtrRecordArgs and PtrRecordOutput values.
+// You can construct a concrete instance of `PtrRecordInput` via:
+//
+//	PtrRecordArgs{...}
+type PtrRecordInput interface {
+	pulumi.Input
+
+	ToPtrRecordOutput() PtrRecordOutput
+	ToPtrRecordOutputWithContext(context.Context) PtrRecordOutput
+}
+
+type PtrRecordArgs struct {
+	Ptrdname pulumi.StringPtrInput `pulumi:"ptrdname"`
+}
+
+func (PtrRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*PtrRecord)(nil)).Elem()
+}
+
+func (i PtrRecordArgs) ToPtrRecordOutput() PtrRecordOutput {
+	return i.ToPtrRecordOutputWithContext(context.Background())
+}
+
+func (i PtrRecordArgs) ToPtrRecordOutputWithContext(ctx context.Context) PtrRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PtrRecordOutput)
+}
+
+// PtrRecordArrayInput is an input type that accepts PtrRecordArray and PtrRecordArrayOutput values.
+// You can construct a concrete instance of `PtrRecordArrayInput` via:
+//
+//	PtrRecordArray{ PtrRecordArgs{...} }
+type PtrRecordArrayInput interface {
+	pulumi.Input
+
+	ToPtrRecordArrayOutput() PtrRecordArrayOutput
+	ToPtrRecordArrayOutputWithContext(context.Context) PtrRecordArrayOutput
+}
+
+type PtrRecordArray []PtrRecordInput
+
+func (PtrRecordArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PtrRecord)(nil)).Elem()
+}
+
+func (i PtrRecordArray) ToPtrRecordArrayOutput() PtrRecordArrayOutput {
+	return i.ToPtrRecordArrayOutputWithContext(context.Background())
+}
+
+func (i PtrRecordArray) ToPtrRecordArrayOutputWithContext(ctx context.Context) PtrRecordArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(PtrRecordArrayOutput)
+}
+
+type PtrRecordOutput struct{ *pulumi.OutputState }
+
+func (PtrRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*PtrRecord)(nil)).Elem()
+}
+
+func (o PtrRecordOutput) ToPtrRecordOutput() PtrRecordOutput {
+	return o
+}
+
+func (o PtrRecordOutput) ToPtrRecordOutputWithContext(ctx context.Context) PtrRecordOutput {
+	return o
+}
+
+func (o PtrRecordOutput) Ptrdname() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v PtrRecord) *string { return v.Ptrdname }).(pulumi.StringPtrOutput)
+}
+
+type PtrRecordArrayOutput struct{ *pulumi.OutputState }
+
+func (PtrRecordArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]PtrRecord)(nil)).Elem()
+}
+
+func (o PtrRecordArrayOutput) ToPtrRecordArrayOutput() PtrRecordArrayOutput {
+	return o
+}
+
+func (o PtrRecordArrayOutput) ToPtrRecordArrayOutputWithContext(ctx context.Context) PtrRecordArrayOutput {
+	return o
+}
+
+func (o PtrRecordArrayOutput) Index(i pulumi.IntInput) PtrRecordOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) PtrRecord {
+		return vs[0].([]PtrRecord)[vs[1].(int)]
+	}).(PtrRecordOutput)
+}
+
+type SoaRecord struct {
+	Email        *string  `pulumi:"email"`
+	ExpireTime   *float64 `pulumi:"expireTime"`
+	Host         *string  `pulumi:"host"`
+	MinimumTtl   *float64 `pulumi:"minimumTtl"`
+	RefreshTime  *float64 `pulumi:"refreshTime"`
+	RetryTime    *float64 `pulumi:"retryTime"`
+	SerialNumber *float64 `pulumi:"serialNumber"`
+}
+
+// SoaRecordInput is an input type that accepts SoaRecordArgs and SoaRecordOutput values.
+// You can construct a concrete instance of `SoaRecordInput` via:
+//
+//	SoaRecordArgs{...}
+type SoaRecordInput interface {
+	pulumi.Input
+
+	ToSoaRecordOutput() SoaRecordOutput
+	ToSoaRecordOutputWithContext(context.Context) SoaRecordOutput
+}
+
+type SoaRecordArgs struct {
+	Email        pulumi.StringPtrInput  `pulumi:"email"`
+	ExpireTime   pulumi.Float64PtrInput `pulumi:"expireTime"`
+	Host         pulumi.StringPtrInput  `pulumi:"host"`
+	MinimumTtl   pulumi.Float64PtrInput `pulumi:"minimumTtl"`
+	RefreshTime  pulumi.Float64PtrInput `pulumi:"refreshTime"`
+	RetryTime    pulumi.Float64PtrInput `pulumi:"retryTime"`
+	SerialNumber pulumi.Float64PtrInput `pulumi:"serialNumber"`
+}
+
+func (SoaRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*SoaRecord)(nil)).Elem()
+}
+
+func (i SoaRecordArgs) ToSoaRecordOutput() SoaRecordOutput {
+	return i.ToSoaRecordOutputWithContext(context.Background())
+}
+
+func (i SoaRecordArgs) ToSoaRecordOutputWithContext(ctx context.Context) SoaRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SoaRecordOutput)
+}
+
+func (i SoaRecordArgs) ToSoaRecordPtrOutput() SoaRecordPtrOutput {
+	return i.ToSoaRecordPtrOutputWithContext(context.Background())
+}
+
+func (i SoaRecordArgs) ToSoaRecordPtrOutputWithContext(ctx context.Context) SoaRecordPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SoaRecordOutput).ToSoaRecordPtrOutputWithContext(ctx)
+}
+
+// SoaRecordPtrInput is an input type that accepts SoaRecordArgs, SoaRecordPtr and SoaRecordPtrOutput values.
+// You can construct a concrete instance of `SoaRecordPtrInput` via:
+//
+//	        SoaRecordArgs{...}
+//
+//	or:
+//
+//	        nil
+type SoaRecordPtrInput interface {
+	pulumi.Input
+
+	ToSoaRecordPtrOutput() SoaRecordPtrOutput
+	ToSoaRecordPtrOutputWithContext(context.Context) SoaRecordPtrOutput
+}
+
+type soaRecordPtrType SoaRecordArgs
+
+func SoaRecordPtr(v *SoaRecordArgs) SoaRecordPtrInput {
+	return (*soaRecordPtrType)(v)
+}
+
+func (*soaRecordPtrType) ElementType() reflect.Type {
+	return reflect.TypeOf((**SoaRecord)(nil)).Elem()
+}
+
+func (i *soaRecordPtrType) ToSoaRecordPtrOutput() SoaRecordPtrOutput {
+	return i.ToSoaRecordPtrOutputWithContext(context.Background())
+}
+
+func (i *soaRecordPtrType) ToSoaRecordPtrOutputWithContext(ctx context.Context) SoaRecordPtrOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SoaRecordPtrOutput)
+}
+
+type SoaRecordOutput struct{ *pulumi.OutputState }
+
+func (SoaRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*SoaRecord)(nil)).Elem()
+}
+
+func (o SoaRecordOutput) ToSoaRecordOutput() SoaRecordOutput {
+	return o
+}
+
+func (o SoaRecordOutput) ToSoaRecordOutputWithContext(ctx context.Context) SoaRecordOutput {
+	return o
+}
+
+func (o SoaRecordOutput) ToSoaRecordPtrOutput() SoaRecordPtrOutput {
+	return o.ToSoaRecordPtrOutputWithContext(context.Background())
+}
+
+func (o SoaRecordOutput) ToSoaRecordPtrOutputWithContext(ctx context.Context) SoaRecordPtrOutput {
+	return o.ApplyTWithContext(ctx, func(_ context.Context, v SoaRecord) *SoaRecord {
+		return &v
+	}).(SoaRecordPtrOutput)
+}
+
+func (o SoaRecordOutput) Email() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v SoaRecord) *string { return v.Email }).(pulumi.StringPtrOutput)
+}
+
+func (o SoaRecordOutput) ExpireTime() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v SoaRecord) *float64 { return v.ExpireTime }).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordOutput) Host() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v SoaRecord) *string { return v.Host }).(pulumi.StringPtrOutput)
+}
+
+func (o SoaRecordOutput) MinimumTtl() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v SoaRecord) *float64 { return v.MinimumTtl }).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordOutput) RefreshTime() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v SoaRecord) *float64 { return v.RefreshTime }).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordOutput) RetryTime() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v SoaRecord) *float64 { return v.RetryTime }).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordOutput) SerialNumber() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v SoaRecord) *float64 { return v.SerialNumber }).(pulumi.Float64PtrOutput)
+}
+
+type SoaRecordPtrOutput struct{ *pulumi.OutputState }
+
+func (SoaRecordPtrOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((**SoaRecord)(nil)).Elem()
+}
+
+func (o SoaRecordPtrOutput) ToSoaRecordPtrOutput() SoaRecordPtrOutput {
+	return o
+}
+
+func (o SoaRecordPtrOutput) ToSoaRecordPtrOutputWithContext(ctx context.Context) SoaRecordPtrOutput {
+	return o
+}
+
+func (o SoaRecordPtrOutput) Elem() SoaRecordOutput {
+	return o.ApplyT(func(v *SoaRecord) SoaRecord {
+		if v != nil {
+			return *v
+		}
+		var ret SoaRecord
+		return ret
+	}).(SoaRecordOutput)
+}
+
+func (o SoaRecordPtrOutput) Email() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Email
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SoaRecordPtrOutput) ExpireTime() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *float64 {
+		if v == nil {
+			return nil
+		}
+		return v.ExpireTime
+	}).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordPtrOutput) Host() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *string {
+		if v == nil {
+			return nil
+		}
+		return v.Host
+	}).(pulumi.StringPtrOutput)
+}
+
+func (o SoaRecordPtrOutput) MinimumTtl() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *float64 {
+		if v == nil {
+			return nil
+		}
+		return v.MinimumTtl
+	}).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordPtrOutput) RefreshTime() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *float64 {
+		if v == nil {
+			return nil
+		}
+		return v.RefreshTime
+	}).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordPtrOutput) RetryTime() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *float64 {
+		if v == nil {
+			return nil
+		}
+		return v.RetryTime
+	}).(pulumi.Float64PtrOutput)
+}
+
+func (o SoaRecordPtrOutput) SerialNumber() pulumi.Float64PtrOutput {
+	return o.ApplyT(func(v *SoaRecord) *float64 {
+		if v == nil {
+			return nil
+		}
+		return v.SerialNumber
+	}).(pulumi.Float64PtrOutput)
+}
+
+type SrvRecord struct {
+	Port     *int    `pulumi:"port"`
+	Priority *int    `pulumi:"priority"`
+	Target   *string `pulumi:"target"`
+	Weight   *int    `pulumi:"weight"`
+}
+
+// SrvRecordInput is an input type that accepts SrvRecordArgs and SrvRecordOutput values.
+// You can construct a concrete instance of `SrvRecordInput` via:
+//
+//	SrvRecordArgs{...}
+type SrvRecordInput interface {
+	pulumi.Input
+
+	ToSrvRecordOutput() SrvRecordOutput
+	ToSrvRecordOutputWithContext(context.Context) SrvRecordOutput
+}
+
+type SrvRecordArgs struct {
+	Port     pulumi.IntPtrInput    `pulumi:"port"`
+	Priority pulumi.IntPtrInput    `pulumi:"priority"`
+	Target   pulumi.StringPtrInput `pulumi:"target"`
+	Weight   pulumi.IntPtrInput    `pulumi:"weight"`
+}
+
+func (SrvRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*SrvRecord)(nil)).Elem()
+}
+
+func (i SrvRecordArgs) ToSrvRecordOutput() SrvRecordOutput {
+	return i.ToSrvRecordOutputWithContext(context.Background())
+}
+
+func (i SrvRecordArgs) ToSrvRecordOutputWithContext(ctx context.Context) SrvRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SrvRecordOutput)
+}
+
+// SrvRecordArrayInput is an input type that accepts SrvRecordArray and SrvRecordArrayOutput values.
+// You can construct a concrete instance of `SrvRecordArrayInput` via:
+//
+//	SrvRecordArray{ SrvRecordArgs{...} }
+type SrvRecordArrayInput interface {
+	pulumi.Input
+
+	ToSrvRecordArrayOutput() SrvRecordArrayOutput
+	ToSrvRecordArrayOutputWithContext(context.Context) SrvRecordArrayOutput
+}
+
+type SrvRecordArray []SrvRecordInput
+
+func (SrvRecordArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]SrvRecord)(nil)).Elem()
+}
+
+func (i SrvRecordArray) ToSrvRecordArrayOutput() SrvRecordArrayOutput {
+	return i.ToSrvRecordArrayOutputWithContext(context.Background())
+}
+
+func (i SrvRecordArray) ToSrvRecordArrayOutputWithContext(ctx context.Context) SrvRecordArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(SrvRecordArrayOutput)
+}
+
+type SrvRecordOutput struct{ *pulumi.OutputState }
+
+func (SrvRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*SrvRecord)(nil)).Elem()
+}
+
+func (o SrvRecordOutput) ToSrvRecordOutput() SrvRecordOutput {
+	return o
+}
+
+func (o SrvRecordOutput) ToSrvRecordOutputWithContext(ctx context.Context) SrvRecordOutput {
+	return o
+}
+
+func (o SrvRecordOutput) Port() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v SrvRecord) *int { return v.Port }).(pulumi.IntPtrOutput)
+}
+
+func (o SrvRecordOutput) Priority() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v SrvRecord) *int { return v.Priority }).(pulumi.IntPtrOutput)
+}
+
+func (o SrvRecordOutput) Target() pulumi.StringPtrOutput {
+	return o.ApplyT(func(v SrvRecord) *string { return v.Target }).(pulumi.StringPtrOutput)
+}
+
+func (o SrvRecordOutput) Weight() pulumi.IntPtrOutput {
+	return o.ApplyT(func(v SrvRecord) *int { return v.Weight }).(pulumi.IntPtrOutput)
+}
+
+type SrvRecordArrayOutput struct{ *pulumi.OutputState }
+
+func (SrvRecordArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]SrvRecord)(nil)).Elem()
+}
+
+func (o SrvRecordArrayOutput) ToSrvRecordArrayOutput() SrvRecordArrayOutput {
+	return o
+}
+
+func (o SrvRecordArrayOutput) ToSrvRecordArrayOutputWithContext(ctx context.Context) SrvRecordArrayOutput {
+	return o
+}
+
+func (o SrvRecordArrayOutput) Index(i pulumi.IntInput) SrvRecordOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) SrvRecord {
+		return vs[0].([]SrvRecord)[vs[1].(int)]
+	}).(SrvRecordOutput)
+}
+
 type SubResource struct {
 	Id *string `pulumi:"id"`
 }
@@ -146,7 +996,117 @@ func (o SubResourcePtrOutput) Id() pulumi.StringPtrOutput {
 	}).(pulumi.StringPtrOutput)
 }
 
+type TxtRecord struct {
+	Value []string `pulumi:"value"`
+}
+
+// TxtRecordInput is an input type that accepts TxtRecordArgs and TxtRecordOutput values.
+// You can construct a concrete instance of `TxtRecordInput` via:
+//
+//	TxtRecordArgs{...}
+type TxtRecordInput interface {
+	pulumi.Input
+
+	ToTxtRecordOutput() TxtRecordOutput
+	ToTxtRecordOutputWithContext(context.Context) TxtRecordOutput
+}
+
+type TxtRecordArgs struct {
+	Value pulumi.StringArrayInput `pulumi:"value"`
+}
+
+func (TxtRecordArgs) ElementType() reflect.Type {
+	return reflect.TypeOf((*TxtRecord)(nil)).Elem()
+}
+
+func (i TxtRecordArgs) ToTxtRecordOutput() TxtRecordOutput {
+	return i.ToTxtRecordOutputWithContext(context.Background())
+}
+
+func (i TxtRecordArgs) ToTxtRecordOutputWithContext(ctx context.Context) TxtRecordOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(TxtRecordOutput)
+}
+
+// TxtRecordArrayInput is an input type that accepts TxtRecordArray and TxtRecordArrayOutput values.
+// You can construct a concrete instance of `TxtRecordArrayInput` via:
+//
+//	TxtRecordArray{ TxtRecordArgs{...} }
+type TxtRecordArrayInput interface {
+	pulumi.Input
+
+	ToTxtRecordArrayOutput() TxtRecordArrayOutput
+	ToTxtRecordArrayOutputWithContext(context.Context) TxtRecordArrayOutput
+}
+
+type TxtRecordArray []TxtRecordInput
+
+func (TxtRecordArray) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]TxtRecord)(nil)).Elem()
+}
+
+func (i TxtRecordArray) ToTxtRecordArrayOutput() TxtRecordArrayOutput {
+	return i.ToTxtRecordArrayOutputWithContext(context.Background())
+}
+
+func (i TxtRecordArray) ToTxtRecordArrayOutputWithContext(ctx context.Context) TxtRecordArrayOutput {
+	return pulumi.ToOutputWithContext(ctx, i).(TxtRecordArrayOutput)
+}
+
+type TxtRecordOutput struct{ *pulumi.OutputState }
+
+func (TxtRecordOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*TxtRecord)(nil)).Elem()
+}
+
+func (o TxtRecordOutput) ToTxtRecordOutput() TxtRecordOutput {
+	return o
+}
+
+func (o TxtRecordOutput) ToTxtRecordOutputWithContext(ctx context.Context) TxtRecordOutput {
+	return o
+}
+
+func (o TxtRecordOutput) Value() pulumi.StringArrayOutput {
+	return o.ApplyT(func(v TxtRecord) []string { return v.Value }).(pulumi.StringArrayOutput)
+}
+
+type TxtRecordArrayOutput struct{ *pulumi.OutputState }
+
+func (TxtRecordArrayOutput) ElementType() reflect.Type {
+	return reflect.TypeOf((*[]TxtRecord)(nil)).Elem()
+}
+
+func (o TxtRecordArrayOutput) ToTxtRecordArrayOutput() TxtRecordArrayOutput {
+	return o
+}
+
+func (o TxtRecordArrayOutput) ToTxtRecordArrayOutputWithContext(ctx context.Context) TxtRecordArrayOutput {
+	return o
+}
+
+func (o TxtRecordArrayOutput) Index(i pulumi.IntInput) TxtRecordOutput {
+	return pulumi.All(o, i).ApplyT(func(vs []interface{}) TxtRecord {
+		return vs[0].([]TxtRecord)[vs[1].(int)]
+	}).(TxtRecordOutput)
+}
+
 func init() {
+	pulumi.RegisterOutputType(ARecordOutput{})
+	pulumi.RegisterOutputType(ARecordArrayOutput{})
+	pulumi.RegisterOutputType(AaaaRecordOutput{})
+	pulumi.RegisterOutputType(AaaaRecordArrayOutput{})
+	pulumi.RegisterOutputType(CnameRecordOutput{})
+	pulumi.RegisterOutputType(CnameRecordPtrOutput{})
+	pulumi.RegisterOutputType(MxRecordOutput{})
+	pulumi.RegisterOutputType(MxRecordArrayOutput{})
+	pulumi.RegisterOutputType(PtrRecordOutput{})
+	pulumi.RegisterOutputType(PtrRecordArrayOutput{})
+	pulumi.RegisterOutputType(SoaRecordOutput{})
+	pulumi.RegisterOutputType(SoaRecordPtrOutput{})
+	pulumi.RegisterOutputType(SrvRecordOutput{})
+	pulumi.RegisterOutputType(SrvRecordArrayOutput{})
 	pulumi.RegisterOutputType(SubResourceOutput{})
 	pulumi.RegisterOutputType(SubResourcePtrOutput{})
+	pulumi.RegisterOutputType(TxtRecordOutput{})
+	pulumi.RegisterOutputType(TxtRecordArrayOutput{})
 }
