@@ -16,6 +16,10 @@ var published = map[string]struct {
 	infiniBand bool
 	slices     string // MIG1g to MIG7g; "" where AKS has no MIG
 }{
+	"Standard_NC4as_T4_v3":       {1, 16, false, ""},
+	"Standard_NC8as_T4_v3":       {1, 16, false, ""},
+	"Standard_NC16as_T4_v3":      {1, 16, false, ""},
+	"Standard_NC64as_T4_v3":      {4, 16, false, ""},
 	"Standard_NC24ads_A100_v4":   {1, 80, false, "1g.10gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"},
 	"Standard_NC48ads_A100_v4":   {2, 80, false, "1g.10gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"},
 	"Standard_NC96ads_A100_v4":   {4, 80, false, "1g.10gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"},

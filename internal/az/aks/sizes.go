@@ -33,6 +33,7 @@ type Card string
 
 // The cards.
 const (
+	T4      Card = "T4"        // 16 GB
 	A10     Card = "A10"       // 24 GB
 	A100x40 Card = "A100-40GB" // 40 GB
 	A100x80 Card = "A100-80GB" // 80 GB
@@ -58,6 +59,7 @@ func (s Size) MIG() bool {
 const (
 	sizesDocs = "https://learn.microsoft.com/azure/virtual-machines/sizes/"
 
+	ncast4v3  = sizesDocs + "gpu-accelerated/ncast4v3-series"    // 2024-07-31
 	nca100v4  = sizesDocs + "gpu-accelerated/nca100v4-series"    // 2024-07-31
 	ndasr     = sizesDocs + "gpu-accelerated/ndasra100v4-series" // 2024-07-31
 	ndamsr    = sizesDocs + "gpu-accelerated/ndma100v4-series"   // 2024-07-31
@@ -80,6 +82,11 @@ const (
 // sizes are the sizes that this project knows, in no order that matters. A size
 // that is missing is not an illegal one: Azure has hundreds.
 var sizes = []Size{
+	{Name: "Standard_NC4as_T4_v3", VCPUs: 4, MemoryGB: 28, LocalOS: true, GPU: GPU{Count: 1, Card: T4, Share: 1, MemoryGB: 16}, Source: ncast4v3},
+	{Name: "Standard_NC8as_T4_v3", VCPUs: 8, MemoryGB: 56, LocalOS: true, GPU: GPU{Count: 1, Card: T4, Share: 1, MemoryGB: 16}, Source: ncast4v3},
+	{Name: "Standard_NC16as_T4_v3", VCPUs: 16, MemoryGB: 110, LocalOS: true, GPU: GPU{Count: 1, Card: T4, Share: 1, MemoryGB: 16}, Source: ncast4v3},
+	{Name: "Standard_NC64as_T4_v3", VCPUs: 64, MemoryGB: 440, LocalOS: true, GPU: GPU{Count: 4, Card: T4, Share: 1, MemoryGB: 16}, Source: ncast4v3},
+
 	{Name: "Standard_NC24ads_A100_v4", VCPUs: 24, MemoryGB: 220, LocalOS: true, GPU: GPU{Count: 1, Card: A100x80, Share: 1, MemoryGB: 80}, Source: nca100v4},
 	{Name: "Standard_NC48ads_A100_v4", VCPUs: 48, MemoryGB: 440, LocalOS: true, GPU: GPU{Count: 2, Card: A100x80, Share: 1, MemoryGB: 80}, Source: nca100v4},
 	{Name: "Standard_NC96ads_A100_v4", VCPUs: 96, MemoryGB: 880, LocalOS: true, GPU: GPU{Count: 4, Card: A100x80, Share: 1, MemoryGB: 80}, Source: nca100v4},
