@@ -302,6 +302,10 @@ func (p *azureNative) write(ctx context.Context, q *request) (string, *structpb.
 	return r.ID, outputs, nil
 }
 
+// retried are the codes after which the Azure client inside azure-native tries
+// again (A016, A403).
+var retried = []core.Code{core.AnotherOperationInProgress, core.TooManyRequests}
+
 // run sends a write, again and again while something else is in its way, as the
 // Azure client inside azure-native does (A016), and waits for its end. failure
 // is set when it was accepted and failed later.
@@ -315,7 +319,7 @@ func (p *azureNative) run(ctx context.Context, op core.Op, token, urn string) (f
 		if err != nil {
 			return nil, err
 		}
-		if answer.Error != nil && answer.Error.Code == core.AnotherOperationInProgress && answer.RetryAt > 0 {
+		if answer.Error != nil && slices.Contains(retried, answer.Error.Code) && answer.RetryAt > 0 {
 			if err := p.cloud.wait(ctx, answer.RetryAt); err != nil {
 				return nil, err
 			}
@@ -465,9 +469,4 @@ func (p *azureNative) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) 
 		return nil, errors.New(failure.Error())
 	}
 	return &emptypb.Empty{}, nil
-}
-
-// Invoke knows no functions yet.
-func (p *azureNative) Invoke(_ context.Context, req *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
-	return nil, status.Errorf(codes.InvalidArgument, "function: got %q, want one the simulator knows (none yet); fix: use the resource's outputs", req.GetTok())
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"onedoor/sim/core"
+	"onedoor/sim/kube"
 )
 
 // Cloud is one embedded Azure: a state, its clock and its file. All its methods
@@ -22,6 +23,9 @@ type Cloud struct {
 	log    []LogEntry
 	fails  map[string]*core.Error // outcome of failed operations, by id
 	dry    rehearsal
+	// buckets are not written to the file: each is full again before the next
+	// run begins.
+	buckets core.Buckets
 }
 
 // LogEntry is one accepted write, in virtual time.
@@ -32,6 +36,8 @@ type LogEntry struct {
 	Method core.Method
 	// ID is the resource written.
 	ID string
+	// Body is what was sent, nil for DELETE.
+	Body map[string]any
 	// Start and End are virtual; End is equal to Start for a write that the
 	// answer itself completes.
 	Start, End time.Duration
@@ -61,6 +67,20 @@ func WithSeed(resources ...core.Resource) Option {
 // For a single refusal, inject a Fault.
 func WithClosedTenant() Option { return func(c *Cloud) { c.state.ClosedTenant = true } }
 
+// WithBackgroundWrites lets AKS write to each new cluster by itself, just after its
+// creation has succeeded, so that the next write is refused for a while (A402).
+func WithBackgroundWrites() Option { return func(c *Cloud) { c.state.BackgroundWrites = true } }
+
+// WithLateIdentityWebhook starts KEDA's operator before the webhook of workload
+// identity, as AKS may: it promises no order (A661).
+func WithLateIdentityWebhook() Option { return func(c *Cloud) { c.state.LateIdentityWebhook = true } }
+
+// WithResetOmittedProfiles makes a write to a cluster that leaves
+// workloadAutoScalerProfile out reset it, instead of keeping it (A405).
+func WithResetOmittedProfiles() Option {
+	return func(c *Cloud) { c.state.ResetOmittedProfiles = true }
+}
+
 // betweenRuns is how much virtual time passes between two runs (A015).
 const betweenRuns = time.Hour
 
@@ -70,7 +90,7 @@ const betweenRuns = time.Hour
 // Operations that ran when the last process ended have completed by now, as
 // they would have in Azure.
 func Open(path string, opts ...Option) (*Cloud, error) {
-	c := &Cloud{file: &file{path: path}, state: core.New(), fails: map[string]*core.Error{}}
+	c := &Cloud{file: &file{path: path}, state: core.New(), fails: map[string]*core.Error{}, buckets: core.Buckets{}}
 	c.clock = clock{quiet: 10 * time.Millisecond, cloud: c}
 	if path != "" {
 		stored, found, err := c.file.load()
@@ -139,6 +159,8 @@ func (c *Cloud) AbandonUnknown(known []string) ([]string, error) {
 			taken = append(taken, r.ID)
 		}
 	}
+	next, objects := kube.Abandon(next, known)
+	taken = append(taken, objects...)
 	slices.Sort(taken)
 	if len(taken) > 0 {
 		c.set(next)
@@ -151,8 +173,18 @@ func (c *Cloud) AbandonUnknown(known []string) ([]string, error) {
 // Purge ends the soft deletion of a resource, so that its name is free; a vault
 // with purge protection stays, see core.Purge.
 func (c *Cloud) Purge(id string) error {
+	return c.happen(func(s core.State) (core.State, *core.Error) { return core.Purge(s, id) })
+}
+
+// UpgradePatch lets Azure upgrade a cluster by itself, see core.UpgradePatch.
+func (c *Cloud) UpgradePatch(cluster string) error {
+	return c.happen(func(s core.State) (core.State, *core.Error) { return core.UpgradePatch(s, cluster) })
+}
+
+// happen changes the state without a request, and stores it.
+func (c *Cloud) happen(change func(core.State) (core.State, *core.Error)) error {
 	c.mu.Lock()
-	next, refusal := core.Purge(c.state, id)
+	next, refusal := change(c.state)
 	if refusal != nil {
 		c.mu.Unlock()
 		return refusal
@@ -167,12 +199,18 @@ func (c *Cloud) Purge(id string) error {
 func (c *Cloud) do(op core.Op) (core.Answer, error) {
 	c.mu.Lock()
 	op.TypesOnly = op.TypesOnly || c.typesOnly
+	if !op.TypesOnly {
+		if refusal, retryAt := c.buckets.Take(c.state.Now, op); refusal != nil {
+			c.mu.Unlock()
+			return core.Answer{Status: refusal.Status(), Error: refusal, RetryAt: retryAt}, nil
+		}
+	}
 	before := c.state.Seq
 	next, answer := core.Apply(c.state, op)
 	changed := next.Seq != before
 	if changed {
 		c.set(next)
-		entry := LogEntry{Seq: next.Seq, Method: op.Method, ID: op.ID, Start: next.Now, End: next.Now}
+		entry := LogEntry{Seq: next.Seq, Method: op.Method, ID: op.ID, Body: op.Body, Start: next.Now, End: next.Now}
 		if answer.Operation != nil {
 			entry.ID, entry.End = answer.Operation.Target, answer.Operation.End
 		}

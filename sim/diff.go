@@ -11,6 +11,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"onedoor/internal/armtypes"
+	"onedoor/internal/az/aks"
 	"onedoor/sim/core"
 )
 
@@ -19,13 +20,24 @@ import (
 // https://github.com/pulumi/pulumi-azure-native/blob/v2/provider/pkg/gen/replacement.go
 var forcesNew = map[string][]string{
 	"authorization:RoleAssignment":    {"principalId", "scope"},
-	"containerservice:ManagedCluster": {"diskEncryptionSetID", "dnsPrefix", "fqdnSubdomain", "linuxProfile", "networkProfile", "nodeResourceGroup", "windowsProfile"},
-	"containerservice:AgentPool":      {"gpuInstanceProfile", "vmSize"},
+	"containerservice:ManagedCluster": forced(aks.ClusterImmutables),
+	"containerservice:AgentPool":      forced(aks.PoolImmutables),
 	"network:PrivateEndpoint":         {"subnet"},
 	"network:PublicIPAddress":         {"publicIPAddressVersion", "publicIPPrefix", "sku"},
 	"servicebus:Topic":                {"requiresDuplicateDetection", "requiresSession", "enablePartitioning"},
 	"servicebus:Queue":                {"requiresDuplicateDetection", "requiresSession", "enablePartitioning"},
 	"storage:StorageAccount":          {"isHnsEnabled"},
+}
+
+// forced are those of the immutables of AKS that the provider knows of (A414).
+func forced(immutables []aks.Immutable) []string {
+	var inputs []string
+	for _, immutable := range immutables {
+		if immutable.Force == aks.ByProvider {
+			inputs = append(inputs, immutable.Property)
+		}
+	}
+	return inputs
 }
 
 // sets are inputs whose order means nothing and which Azure returns in an order
@@ -46,6 +58,8 @@ var children = map[string][]string{
 	"network:NetworkSecurityGroup": {"securityRules"},
 	"network:RouteTable":           {"routes"},
 	"servicebus:Namespace":         {"privateEndpointConnections"},
+
+	"apimanagement:ApiManagementService": {"privateEndpointConnections"},
 }
 
 // kindOf returns "network:Subnet" for "azure-native:network/v20240501:Subnet".

@@ -3,9 +3,11 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"onedoor/sim/core"
 )
@@ -51,9 +53,16 @@ func (h *armHandler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case http.MethodPatch:
 		op.Method = core.Patch
 	case http.MethodDelete:
+		if id, ok := core.DeletedID(h.cloud.State(), path); ok {
+			h.purge(w, id)
+			return
+		}
 		op.Method = core.Delete
+	case http.MethodPost:
+		h.act(w, path)
+		return
 	default:
-		e := &core.Error{Code: core.MethodNotAllowed, Target: path, Message: fmt.Sprintf("method of %s: got %q, want GET, HEAD, PUT, PATCH or DELETE, the ones the simulator knows; fix: use one of them", path, req.Method)}
+		e := &core.Error{Code: core.MethodNotAllowed, Target: path, Message: fmt.Sprintf("method of %s: got %q, want GET, HEAD, PUT, PATCH, DELETE or POST, the ones the simulator knows; fix: use one of them", path, req.Method)}
 		fail(w, e.Status(), e)
 		return
 	}
@@ -85,10 +94,20 @@ func (h *armHandler) answer(w http.ResponseWriter, req *http.Request, op core.Op
 		return
 	case answer.Error != nil:
 		if answer.RetryAt > 0 {
-			w.Header().Set("Retry-After", "0")
+			w.Header().Set("Retry-After", retryAfter(answer, h.cloud.State().Now))
 		}
 		fail(w, answer.Status, answer.Error)
 		return
+	}
+	if o := answer.Operation; o != nil && core.AnswersWhenDone(o.Target) {
+		if err := h.cloud.wait(req.Context(), o.End); err != nil {
+			return // the client has gone
+		}
+		answer = h.done(answer)
+		if answer.Error != nil {
+			fail(w, answer.Status, answer.Error)
+			return
+		}
 	}
 	if o := answer.Operation; o != nil {
 		at := operationURL(req, o.Target, o.ID)
@@ -113,6 +132,16 @@ func (h *armHandler) answer(w http.ResponseWriter, req *http.Request, op core.Op
 		return
 	}
 	send(w, answer.Status, answer.Body)
+}
+
+// retryAfter is in whole seconds: how long a client that sent too much is kept
+// away (A403), and no time at all where something else is in the way, because
+// virtual time goes on when somebody asks.
+func retryAfter(answer core.Answer, now time.Duration) string {
+	if answer.Error.Code != core.TooManyRequests {
+		return "0"
+	}
+	return strconv.Itoa(int(math.Ceil((answer.RetryAt - now).Seconds())))
 }
 
 // soon tells the client of a long operation (A081) not to wait. A client of the Azure SDK takes 0 for "not

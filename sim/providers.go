@@ -12,6 +12,8 @@ import (
 const (
 	AzureNative        = "azure-native"
 	AzureNativeVersion = "2.92.3"
+	Kubernetes         = "kubernetes"
+	KubernetesVersion  = "4.32.0"
 	Random             = "random"
 	RandomVersion      = "4.18.4"
 )
@@ -21,6 +23,7 @@ const (
 func (c *Cloud) Providers() map[string]pulumirpc.ResourceProviderServer {
 	return map[string]pulumirpc.ResourceProviderServer{
 		AzureNative: newAzureNative(c),
+		Kubernetes:  newKubernetes(c),
 		Random:      &randomProvider{base{name: Random, version: RandomVersion}},
 	}
 }

@@ -25,8 +25,9 @@ type file struct {
 
 	mu    sync.Mutex
 	saved int // the generation on disk
-	// encoded keeps each resource's line, because resources never change.
-	encoded map[*core.Resource][]byte
+	// encoded keeps the line of each *core.Resource and *core.Object, because
+	// they never change.
+	encoded map[any][]byte
 	buffer  bytes.Buffer // used again for each write
 }
 
@@ -44,6 +45,7 @@ type contents struct {
 	header
 	Resources   map[string]*core.Resource `json:"resources"`
 	SoftDeleted map[string]*core.Resource `json:"softDeleted"`
+	Objects     map[string]*core.Object   `json:"objects"`
 }
 
 // load reads the file; found is false if there is none. What a process that was
@@ -77,6 +79,7 @@ func (f *file) load() (state core.State, found bool, err error) {
 	maps.Copy(state.SoftDeleted, in.SoftDeleted)
 	maps.Copy(state.Operations, in.Operations)
 	maps.Copy(state.Births, in.Births)
+	maps.Copy(state.Objects, in.Objects)
 	return state, true, nil
 }
 
@@ -116,48 +119,56 @@ func (f *file) store(state core.State) error {
 	return nil
 }
 
-// encode writes one line for each resource, sorted by key, so that equal states
-// are equal bytes and a change is a small diff.
+// encode writes one line for each resource and object, sorted by key, so that
+// equal states are equal bytes and a change is a small diff.
 func (f *file) encode(state core.State) ([]byte, error) {
 	head, err := json.Marshal(header{format, state.Now, state.Seq, state.Events, state.Operations, state.Births})
 	if err != nil {
 		return nil, err
 	}
-	fresh := make(map[*core.Resource][]byte, len(state.Resources))
-	out := &f.buffer
-	out.Reset()
-	out.Write(head[:len(head)-1])
-	for _, part := range []struct {
-		name      string
-		resources map[string]*core.Resource
-	}{{"resources", state.Resources}, {"softDeleted", state.SoftDeleted}} {
-		fmt.Fprintf(out, ",\n%q:{", part.name)
-		for i, key := range slices.Sorted(maps.Keys(part.resources)) {
-			r := part.resources[key]
-			line, ok := f.encoded[r]
-			if !ok {
-				if line, err = encodeOne(key, r); err != nil {
-					return nil, err
-				}
-			}
-			fresh[r] = line
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			out.Write(line)
-		}
-		out.WriteByte('}')
+	f.buffer.Reset()
+	f.buffer.Write(head[:len(head)-1])
+	fresh := make(map[any][]byte, len(state.Resources))
+	if err := encodePart(f, fresh, "resources", state.Resources); err != nil {
+		return nil, err
 	}
-	out.WriteString("}\n")
+	if err := encodePart(f, fresh, "softDeleted", state.SoftDeleted); err != nil {
+		return nil, err
+	}
+	if err := encodePart(f, fresh, "objects", state.Objects); err != nil {
+		return nil, err
+	}
+	f.buffer.WriteString("}\n")
 	f.encoded = fresh
-	return out.Bytes(), nil
+	return f.buffer.Bytes(), nil
 }
 
-func encodeOne(key string, r *core.Resource) ([]byte, error) {
+func encodePart[V any](f *file, fresh map[any][]byte, name string, part map[string]*V) error {
+	fmt.Fprintf(&f.buffer, ",\n%q:{", name)
+	for i, key := range slices.Sorted(maps.Keys(part)) {
+		v := part[key]
+		line, ok := f.encoded[v]
+		if !ok {
+			var err error
+			if line, err = encodeOne(key, v); err != nil {
+				return err
+			}
+		}
+		fresh[v] = line
+		if i > 0 {
+			f.buffer.WriteByte(',')
+		}
+		f.buffer.Write(line)
+	}
+	f.buffer.WriteByte('}')
+	return nil
+}
+
+func encodeOne(key string, v any) ([]byte, error) {
 	name, err := json.Marshal(key)
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(r)
+	body, err := json.Marshal(v)
 	return slices.Concat([]byte("\n"), name, []byte(":"), body), err
 }

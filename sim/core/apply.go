@@ -111,6 +111,9 @@ func put(s State, op Op) (State, Answer) {
 		return s, refused(err)
 	}
 	if !op.TypesOnly {
+		if err := s.allowed(r); err != nil {
+			return s, refused(err)
+		}
 		for _, check := range b.check {
 			if err := check(s, r, old); err != nil {
 				return s, refused(err)
@@ -132,6 +135,9 @@ func put(s State, op Op) (State, Answer) {
 	if !exists {
 		took, status = b.create, http.StatusCreated
 		r.Provisioning = Creating
+	}
+	if b.took != nil {
+		took = b.took(r, old)
 	}
 	if op.Instant || took == 0 && op.Fail == nil {
 		r.Provisioning = Succeeded
@@ -231,7 +237,7 @@ func (s State) busy(lock string) *Operation {
 
 func inProgress(id string, o *Operation) Answer {
 	code := AnotherOperationInProgress
-	if b := behaviourOf(TypeOf(id)); b.busy != "" && isType(TypeOf(o.Target), strings.ToLower(TypeOf(id))) {
+	if b := behaviourOf(TypeOf(id)); b.busy != "" && b.busy == behaviourOf(TypeOf(o.Target)).busy {
 		code = b.busy
 	}
 	a := refused(refuse(code, id, "write to "+id,
@@ -271,7 +277,11 @@ func (s State) parentReady(typ *armtypes.Resource, id string, instant bool) *Err
 			"create the parent first and take its name from it")
 	}
 	if p.Provisioning != Succeeded && !instant && (!behaviourOf(typ.ARMType).attached || p.Provisioning == Creating) {
-		return refuse(ReferencedResourceNotProvisioned, parent, "parent of "+id,
+		code := ReferencedResourceNotProvisioned
+		if unready := behaviourOf(p.Type).unready; unready != "" {
+			code = unready
+		}
+		return refuse(code, parent, "parent of "+id,
 			fmt.Sprintf("%s in state %s", p.ID, p.Provisioning), "state Succeeded, because Azure lets nothing into a resource that is being made",
 			"let the child depend on its parent")
 	}
@@ -347,6 +357,7 @@ func (s *State) drop(r *Resource) {
 	}
 	for _, each := range all {
 		delete(s.Resources, Key(each.ID))
+		s.dropObjects(each)
 		if behaviourOf(each.Type).softDelete {
 			gone := *each
 			gone.DeletedAt, gone.Provisioning = s.Now, Succeeded

@@ -23,6 +23,9 @@ type behaviour struct {
 	// create, update and remove are how long writes take (A002); zero means
 	// that the answer itself is final.
 	create, update, remove time.Duration
+	// took is how long a write of r takes where that depends on what it is; old
+	// is nil for a creation. It replaces create and update.
+	took func(r, old *Resource) time.Duration
 	// lock names what a write to id keeps others from writing; without it the
 	// resource alone.
 	lock func(id string) string
@@ -40,10 +43,16 @@ type behaviour struct {
 	view func(s State, r *Resource, body map[string]any)
 	// plain types have no provisioningState; etag types show one.
 	plain, etag bool
+	// prompt types answer a write when it is done, not when it is accepted.
+	prompt bool
 	// attached types do not wait for what they are attached to (A301).
 	attached bool
-	// busy is the code while the lock is held; AnotherOperationInProgress if empty.
+	// busy is the code while a type with the same code holds the lock;
+	// AnotherOperationInProgress if empty.
 	busy Code
+	// unready is the code for a child's write while the resource has not
+	// Succeeded; ReferencedResourceNotProvisioned if empty.
+	unready Code
 	// gone does what a deletion does to other resources, just before it.
 	gone func(s *State, r *Resource)
 	// softDelete types can be recovered by name after deletion.
@@ -129,6 +138,14 @@ func init() {
 			location: noLocation, create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second,
 			check: []rule{definitionName, definitionUnique, definitionScopes, definitionActions}, complete: completeDefinition, inUse: definitionInUse, plain: true, attached: true,
 		},
+		policyDefinitionType: {
+			location: noLocation, create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
+			check: []rule{policyUnderstood}, complete: completePolicyDefinition, inUse: policyInUse, plain: true,
+		},
+		policyAssignmentType: {
+			location: noLocation, create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
+			check: []rule{policyAssignable}, complete: completePolicyAssignment, plain: true,
+		},
 		identityType: {
 			location: regional, create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second,
 			check: []rule{identityName}, complete: completeIdentity, plain: true,
@@ -166,9 +183,11 @@ func init() {
 }
 
 func init() {
-	maps.Copy(behaviours, servedTypes)
+	maps.Copy(behaviours, aksTypes)
 	maps.Copy(behaviours, busTypes)
 	maps.Copy(behaviours, storageTypes)
+	maps.Copy(behaviours, cognitiveTypes)
+	maps.Copy(behaviours, gatewayTypes)
 }
 
 // unmodelled is the behaviour of a type that has no row: types are checked, the

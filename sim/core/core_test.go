@@ -324,7 +324,7 @@ func TestServiceMadeValues(t *testing.T) {
 		t.Errorf("secret %q, value %q", got, get(vault+"/secrets/key", "properties.value"))
 	}
 	cluster := rg + "/providers/Microsoft.ContainerService/managedClusters/aks"
-	s = must(t, s, cluster, `{'location':'swedencentral','identity':{'type':'SystemAssigned'},'properties':{'dnsPrefix':'aks','kubernetesVersion':'1.31','oidcIssuerProfile':{'enabled':true}}}`)
+	s = must(t, s, cluster, `{'location':'swedencentral','identity':{'type':'SystemAssigned'},'properties':{'dnsPrefix':'aks','kubernetesVersion':'1.31','oidcIssuerProfile':{'enabled':true},'agentPoolProfiles':[{'name':'system','mode':'System','vmSize':'Standard_D4s_v5'}]}}`)
 	if issuer := get(cluster, "properties.oidcIssuerProfile.issuerURL"); !strings.HasPrefix(issuer, "https://swedencentral.oic.prod-aks.azure.com/") {
 		t.Errorf("issuer %q", issuer)
 	}
@@ -565,7 +565,7 @@ func FuzzApply(f *testing.F) {
 	f.Add(net+"networkSecurityGroups/x", `{"location":"swedencentral","properties":{"securityRules":[{},{"name":"a","properties":null}]}}`)
 	f.Add(ws, `{"location":"x","properties":null}`)
 	f.Add(anomalies, `{"properties":{"frequency":"P","detector":{"id":"x"}}}`)
-	f.Add(rg+"/providers/Microsoft.ContainerService/managedClusters/aks", `{"location":"x","identity":{"type":"SystemAssigned"},"properties":{"oidcIssuerProfile":{"enabled":true}}}`)
+	f.Add(rg+"/providers/Microsoft.ContainerService/managedClusters/aks", `{"location":"x","identity":{"type":"SystemAssigned"},"properties":{"dnsPrefix":"a","oidcIssuerProfile":{"enabled":true},"agentPoolProfiles":[{"name":"system","mode":"System"},null,{"name":"x","count":"1","nodeLabels":[]}]}}`)
 	f.Add(rg+"/providers/Microsoft.Storage/storageAccounts/stone", `{"location":"x","kind":"StorageV2","sku":{"name":"Standard_LRS"},"identity":{"type":"None","userAssignedIdentities":null}}`)
 	s := platform(f)
 	f.Fuzz(func(t *testing.T, id, text string) {

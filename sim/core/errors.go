@@ -96,6 +96,36 @@ const (
 	QuotaExceeded                Code = "QuotaExceeded"
 	StorageAccountAlreadyTaken   Code = "StorageAccountAlreadyTaken"
 	StorageAccountInOtherGroup   Code = "StorageAccountInAnotherResourceGroup"
+
+	// AKS.
+	InsufficientSubnetSize           Code = "InsufficientSubnetSize"
+	KubeletIdentityMissingPermission Code = "CustomKubeletIdentityMissingPermissionError"
+	LinkedAuthorizationFailed        Code = "LinkedAuthorizationFailed"
+	NodePoolVersionIncompatible      Code = "NodePoolMcVersionIncompatible"
+	PrivateDNSZoneMissingPermission  Code = "CustomPrivateDNSZoneMissingPermissionError"
+
+	// Model accounts and API Management.
+	AccountProvisioningInvalid Code = "AccountProvisioningStateInvalid"
+	CustomDomainInUse          Code = "CustomDomainInUse"
+	FlagMustBeSetForRestore    Code = "FlagMustBeSetForRestore"
+	InsufficientQuota          Code = "InsufficientQuota"
+	InvalidAPISetID            Code = "InvalidApiSetId"
+	InvalidResourceProperties  Code = "InvalidResourceProperties"
+	InvalidSkuID               Code = "InvalidSkuId"
+	ModelNotSupported          Code = "DeploymentModelNotSupported"
+	NotSupported               Code = "NotSupported"
+	PessimisticConcurrency     Code = "PessimisticConcurrencyConflict"
+	RequestConflict            Code = "RequestConflict"
+	ServiceAlreadyExists       Code = "ServiceAlreadyExists"
+	ServiceIsSoftDeleted       Code = "ServiceAlreadyExistsInSoftDeletedState"
+	ValidationError            Code = "ValidationError"
+
+	// Azure Policy.
+	InvalidPolicyParameters   Code = "InvalidPolicyParameters"
+	InvalidPolicyRule         Code = "InvalidPolicyRule"
+	PolicyDefinitionInUse     Code = "PolicyDefinitionInUse"
+	PolicyDefinitionNotFound  Code = "PolicyDefinitionNotFound"
+	RequestDisallowedByPolicy Code = "RequestDisallowedByPolicy"
 )
 
 // statuses maps each code to its HTTP status, once for all.
@@ -184,6 +214,36 @@ var statuses = map[Code]int{
 	QuotaExceeded:                http.StatusForbidden,
 	StorageAccountAlreadyTaken:   http.StatusConflict,
 	StorageAccountInOtherGroup:   http.StatusConflict,
+
+	// AKS.
+	InsufficientSubnetSize:           http.StatusBadRequest,
+	KubeletIdentityMissingPermission: http.StatusBadRequest,
+	LinkedAuthorizationFailed:        http.StatusForbidden,
+	NodePoolVersionIncompatible:      http.StatusBadRequest,
+	PrivateDNSZoneMissingPermission:  http.StatusBadRequest,
+
+	// Model accounts and API Management.
+	AccountProvisioningInvalid: http.StatusConflict,
+	CustomDomainInUse:          http.StatusConflict,
+	FlagMustBeSetForRestore:    http.StatusConflict,
+	InsufficientQuota:          http.StatusBadRequest,
+	InvalidAPISetID:            http.StatusBadRequest,
+	InvalidResourceProperties:  http.StatusBadRequest,
+	InvalidSkuID:               http.StatusBadRequest,
+	ModelNotSupported:          http.StatusBadRequest,
+	NotSupported:               http.StatusBadRequest,
+	PessimisticConcurrency:     http.StatusConflict,
+	RequestConflict:            http.StatusConflict,
+	ServiceAlreadyExists:       http.StatusConflict,
+	ServiceIsSoftDeleted:       http.StatusConflict,
+	ValidationError:            http.StatusBadRequest,
+
+	// Azure Policy.
+	InvalidPolicyParameters:   http.StatusBadRequest,
+	InvalidPolicyRule:         http.StatusBadRequest,
+	PolicyDefinitionInUse:     http.StatusBadRequest,
+	PolicyDefinitionNotFound:  http.StatusNotFound,
+	RequestDisallowedByPolicy: http.StatusForbidden,
 }
 
 // Error is a refusal; as JSON it is the wire body inside {"error": ...}.
@@ -191,6 +251,9 @@ type Error struct {
 	Code    Code   `json:"code"`
 	Target  string `json:"target,omitempty"`
 	Message string `json:"message"`
+
+	// status is that of this refusal where a service differs from statuses.
+	status int
 }
 
 // Error returns the text that azure-native prints for an ARM error.
@@ -201,6 +264,9 @@ func (e *Error) Error() string {
 // Status returns the HTTP status of the error's code; a code from outside, such
 // as an injected one, counts as a bad request.
 func (e *Error) Status() int {
+	if e.status != 0 {
+		return e.status
+	}
 	if status, ok := statuses[e.Code]; ok {
 		return status
 	}

@@ -21,6 +21,8 @@ var linkKinds = map[string]struct {
 	groups []string
 	// premium services have endpoints in their Premium tier alone (A341).
 	premium bool
+	// check, if set, refuses a target of this state (A466, A483, A514).
+	check func(s State, r, old, target *Resource) *Error
 	// members are the addresses that the endpoint takes in the subnet (A343).
 	members func(name, group, region string, target *Resource) []linkMember
 }{
@@ -49,8 +51,8 @@ var linkKinds = map[string]struct {
 		}
 	}},
 	"microsoft.servicebus/namespaces":      {groups: []string{"namespace"}, premium: true, members: one("namespace", "%s.servicebus.windows.net", "privatelink.servicebus.windows.net")},
-	"microsoft.apimanagement/service":      {groups: []string{"Gateway"}, members: one("Gateway", "%s.azure-api.net", "privatelink.azure-api.net")},
-	"microsoft.cognitiveservices/accounts": {groups: []string{"account"}, members: modelMembers},
+	"microsoft.apimanagement/service":      {groups: []string{"Gateway"}, check: gatewayLink, members: one("Gateway", "%s.azure-api.net", "privatelink.azure-api.net")},
+	"microsoft.cognitiveservices/accounts": {groups: []string{"account"}, check: modelAccountLink, members: modelMembers},
 	"microsoft.containerservice/managedclusters": {groups: []string{"management"}, members: func(name, _, region string, target *Resource) []linkMember {
 		zone := "privatelink." + region + ".azmk8s.io"
 		if target != nil && target.props("privateFQDN").text() != "" {
@@ -134,7 +136,7 @@ func endpointPlace(s State, r, old *Resource) *Error {
 
 // endpointConnections: each connection has a name and leads to a resource that
 // exists, to a part of it that there is (A340), in a tier with endpoints (A341).
-func endpointConnections(s State, r, _ *Resource) *Error {
+func endpointConnections(s State, r, old *Resource) *Error {
 	for _, c := range connections(r) {
 		if c.unknown() {
 			continue
@@ -149,6 +151,11 @@ func endpointConnections(s State, r, _ *Resource) *Error {
 		kind, ok := linkKinds[strings.ToLower(TypeOf(id.text()))]
 		if !ok {
 			continue
+		}
+		if live, ours := s.Find(id.text()); ours && kind.check != nil {
+			if err := kind.check(s, r, old, live); err != nil {
+				return err
+			}
 		}
 		target, err := s.refer(r, "privateLinkServiceId", id, strings.ToLower(TypeOf(id.text())))
 		if err != nil {

@@ -65,6 +65,10 @@ func expectFailureAnomalies(s *State, r, old *Resource) {
 
 // fire does what Azure does by itself.
 func (s *State) fire(e Event) {
+	if e.Kind == backgroundEvent {
+		s.writeInBackground(e.ID)
+		return
+	}
 	component, ok := s.Find(e.ID)
 	if !ok || e.Kind != anomaliesEvent {
 		return

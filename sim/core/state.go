@@ -20,6 +20,9 @@ type State struct {
 	SoftDeleted map[string]*Resource
 	// External holds resources that exist but belong to somebody else; see Seed.
 	External map[string]*Resource
+	// LateIdentityWebhook makes the webhook of workload identity come after KEDA's
+	// operator, whatever the order of the writes.
+	LateIdentityWebhook bool
 	// Operations holds the running operations by their id.
 	Operations map[string]*Operation
 	// Events are things Azure will do by itself, such as A061.
@@ -27,9 +30,21 @@ type State struct {
 	// Births counts how often an id was created, so that a resource made again
 	// under its old name gets new service-made ids, as in Azure.
 	Births map[string]int
+	// Objects holds the objects of managed clusters by ObjectKey.
+	Objects map[string]*Object
 	// ClosedTenant says that the directory holds no principals but the
 	// identities of this state; a role for anybody else is refused (A304).
 	ClosedTenant bool
+	// BackgroundWrites lets AKS write to a new cluster by itself (A402).
+	BackgroundWrites bool
+	// ResetOmittedProfiles makes a write to a cluster reset the
+	// workloadAutoScalerProfile that it leaves out (A405).
+	ResetOmittedProfiles bool
+	// ModelQuota is how many units the deployments of a subscription may have
+	// together, by "region/usage name" such as
+	// "swedencentral/OpenAI.GlobalStandard.gpt-4o"; what is not listed has no
+	// limit, and nil limits nothing (A474).
+	ModelQuota map[string]float64
 }
 
 // Resource is one ARM resource as stored. It is never changed after it was
@@ -95,6 +110,7 @@ func New() State {
 		External:    map[string]*Resource{},
 		Operations:  map[string]*Operation{},
 		Births:      map[string]int{},
+		Objects:     map[string]*Object{},
 	}
 }
 
@@ -105,6 +121,7 @@ func (s State) clone() State {
 	s.External = maps.Clone(s.External)
 	s.Operations = maps.Clone(s.Operations)
 	s.Births = maps.Clone(s.Births)
+	s.Objects = maps.Clone(s.Objects)
 	s.Events = append([]Event(nil), s.Events...)
 	return s
 }
