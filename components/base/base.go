@@ -46,6 +46,7 @@ type Base struct {
 	Platform  ref.Group // everything but the batch door
 	BatchDoor ref.Group // the batch account and its endpoint, alone, so that policies can be assigned to it
 	Logs      ref.Logs
+	Insights  pulumi.StringOutput // connection string of the application's logs, a secret; known after an update
 }
 
 // New declares the foundation. Children carry name, so two can coexist.
@@ -139,6 +140,7 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) (pulumi.Resourc
 	if err != nil {
 		return nil, fmt.Errorf("base %q: application insights: %w", name, err)
 	}
+	b.Insights = insights.ConnectionString
 	b.Logs = ref.Logs{
 		Workspace:   workspace,
 		Component:   ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.Insights/components", insightsName), insights),

@@ -44,9 +44,12 @@ type Args struct {
 	Access   Access
 	Pods     netip.Prefix // overlay addresses
 	Services netip.Prefix
-	Hostname bool   // egress rules by host name, which take advanced networking and cost money
-	System   Pool   // the one pool that is declared with the cluster
-	Pools    []Pool // made one after another, in this order
+	Hostname bool // egress rules by host name, which take advanced networking and cost money
+	Window   Maintenance
+	Login    Login        // of whoever deploys
+	Deployer ref.Identity // administers the cluster, as Admins do
+	System   Pool         // the one pool that is declared with the cluster
+	Pools    []Pool       // made one after another, in this order
 }
 
 // Access is who can open a connection to the API server.
@@ -73,6 +76,12 @@ type Cluster struct {
 	Name   string              // of the cluster, plain
 	Ready  ref.Resource        // the cluster, once KEDA is on and every pool exists
 	Issuer pulumi.StringOutput // of the tokens of its service accounts, byte for byte; known after an update
+
+	// Kubeconfig lets whoever deploys in, once they may; not known before the
+	// cluster exists. It holds no secret.
+	Kubeconfig pulumi.StringOutput
+	// Made is the cluster itself: what lives in it goes with it.
+	Made pulumi.Resource
 }
 
 // New declares a cluster. Children carry name, so two can coexist.
@@ -87,9 +96,15 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	in := pulumi.Parent(c)
 	scope := args.Scope
 	made, err := containerservice.NewManagedCluster(ctx, name, args.cluster(c.Name), in, pulumi.Protect(scope.Protect()),
-		// Owned by the patch below: a cluster that mentioned it would switch KEDA
-		// on together with workload identity, in an order that nothing documents.
-		pulumi.IgnoreChanges([]string{"workloadAutoScalerProfile"}),
+		pulumi.IgnoreChanges([]string{
+			// Owned by the patch below: a cluster that mentioned it would switch KEDA
+			// on together with workload identity, in an order that nothing documents.
+			"workloadAutoScalerProfile",
+			// After a refresh it lists every pool with the nodes of that moment, and a
+			// write that changes one pool here keeps all of them busy.
+			// https://github.com/pulumi/pulumi-azure-native/issues/4264
+			"agentPoolProfiles",
+		}),
 		pulumi.ReplaceOnChanges(aks.ReplaceOnChanges(aks.ClusterImmutables)))
 	if err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", name, err)
@@ -100,7 +115,11 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		return nil, fmt.Errorf("cluster %q: keda: %w", name, err)
 	}
 	// Azure takes one write to a cluster or any of its pools at a time.
-	last := pulumi.Resource(keda)
+	system, err := args.system(ctx, name, id, made, keda, in)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: pool %s: %w", name, args.System.Name, err)
+	}
+	last := pulumi.Resource(system)
 	for _, pool := range args.Pools {
 		next, err := pool.declare(ctx, name, args, c.Name, made, last, in)
 		if err != nil {
@@ -108,8 +127,17 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		}
 		last = next
 	}
+	if last, err = args.Window.declare(ctx, name, args, c.Name, made, last, in); err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", name, err)
+	}
+	enters, err := scope.Grant(ctx, name+"-deployer-administers", az.ClusterAdmin, args.Deployer, ref.Ready(id, made), in)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: deployer: %w", name, err)
+	}
+	c.Made = made
 	c.Ready = ref.Ready(id, keda, last)
 	c.Issuer = made.OidcIssuerProfile.IssuerURL().Elem()
+	c.Kubeconfig = ref.After(args.kubeconfig(ctx, c.Name, made, c), enters, last)
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"id": c.Ready.ID, "issuer": c.Issuer})
 }
 
@@ -175,9 +203,11 @@ func (a Args) cluster(plain string) *containerservice.ManagedClusterArgs {
 	return args
 }
 
-// network is the cluster's network. All four defaults that the SDK would fill
-// in are set: they would overlap with what is planned. Azure replaces the
-// cluster for most changes here.
+// network is the cluster's network. The four defaults that the SDK would fill in
+// are set: they would overlap with what is planned. So is what Azure would add: an
+// imported cluster has it among its inputs, and any difference here makes the
+// provider replace the cluster.
+// https://github.com/pulumi/pulumi-azure-native/issues/4756
 func (a Args) network() containerservice.ContainerServiceNetworkProfileArgs {
 	profile := containerservice.ContainerServiceNetworkProfileArgs{
 		NetworkPlugin:     pulumi.String("azure"),
@@ -187,7 +217,10 @@ func (a Args) network() containerservice.ContainerServiceNetworkProfileArgs {
 		LoadBalancerSku:   pulumi.String("standard"),
 		OutboundType:      pulumi.String("userAssignedNATGateway"), // of the node subnets
 		PodCidr:           pulumi.String(a.Pods.String()),
+		PodCidrs:          pulumi.StringArray{pulumi.String(a.Pods.String())},
 		ServiceCidr:       pulumi.String(a.Services.String()),
+		ServiceCidrs:      pulumi.StringArray{pulumi.String(a.Services.String())},
+		IpFamilies:        pulumi.StringArray{pulumi.String("IPv4")},
 		DnsServiceIP:      pulumi.String(dnsAddress(a.Services).String()),
 	}
 	if a.Hostname {
@@ -229,23 +262,8 @@ func (a Args) apiServer() containerservice.ManagedClusterAPIServerAccessProfileA
 	return profile
 }
 
-// keda enables KEDA once the cluster has workload identity. Its trigger is a
-// hash of plain configuration, so every later write to the cluster is followed
-// by it in the same update: should Azure ever drop the profile with such a
-// write, it comes back.
+// keda enables KEDA once the cluster has workload identity.
 func (a Args) keda(ctx *pulumi.Context, name string, at ref.Resource, cluster pulumi.Resource, in pulumi.ResourceOption) (*armpatch.Patch, error) {
-	plain, err := json.Marshal(struct {
-		Scope             az.Scope
-		TenantID, Version string
-		Admins, Ranges    []string
-		Private, Hostname bool
-		Pods, Services    netip.Prefix
-		System            Pool
-	}{a.Scope, a.TenantID, a.Version, a.Admins, a.Access.Ranges, a.Access.Private, a.Hostname, a.Pods, a.Services, a.System})
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(plain)
 	return armpatch.NewPatch(ctx, name, &armpatch.PatchArgs{
 		ResourceID: at.ID,
 		APIVersion: pulumi.String(apiVersion),
@@ -254,8 +272,26 @@ func (a Args) keda(ctx *pulumi.Context, name string, at ref.Resource, cluster pu
 			"/properties/oidcIssuerProfile/enabled":                pulumi.Bool(true),
 			"/properties/securityProfile/workloadIdentity/enabled": pulumi.Bool(true),
 		},
-		Triggers:   pulumi.StringMap{"cluster": pulumi.String(hex.EncodeToString(sum[:8]))},
+		Triggers:   pulumi.StringMap{"cluster": pulumi.String(a.written())},
 		UIDPointer: pulumi.String("/properties/resourceUID"),
 		OnDelete:   pulumi.String(armpatch.Keep), // it goes with the cluster
 	}, in, pulumi.DeletedWith(cluster))
+}
+
+// written is a hash of the plain configuration that writes to the cluster are made
+// of. What is triggered by it follows every such write in the same update: should
+// Azure drop something with a write that does not mention it, it comes back.
+func (a Args) written() string {
+	plain, err := json.Marshal(struct {
+		Scope             az.Scope
+		TenantID, Version string
+		Admins, Ranges    []string
+		Private, Hostname bool
+		Pods, Services    netip.Prefix
+	}{a.Scope, a.TenantID, a.Version, a.Admins, a.Access.Ranges, a.Access.Private, a.Hostname, a.Pods, a.Services})
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	sum := sha256.Sum256(plain)
+	return hex.EncodeToString(sum[:8])
 }

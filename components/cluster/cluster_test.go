@@ -30,6 +30,7 @@ func args() cluster.Args {
 		Kubelet: fake.Identity("kubelet"), Logs: ref.Logs{Workspace: ref.Ready(fake.GroupID + "/providers/Microsoft.OperationalInsights/workspaces/logs")},
 		Version: "1.33", Admins: []string{"77777777-7777-8888-9999-000000000000"}, Access: cluster.Access{Private: true, Zone: &zone},
 		Pods: netip.MustParsePrefix("10.244.0.0/16"), Services: netip.MustParsePrefix("10.245.0.0/16"), Hostname: true,
+		Window: cluster.Maintenance{Day: "Sunday", Start: "01:00", UTCOffset: "+01:00", Hours: 6}, Login: cluster.LoginAzureCLI, Deployer: fake.Identity("runner"),
 		System: system, Pools: []cluster.Pool{pool("workers"), gpu, spot},
 	}
 }
@@ -75,8 +76,26 @@ func TestKEDAIsLookedAtAgainAfterEveryClusterWrite(t *testing.T) {
 	assert.Equal(t, same, trigger(func(*cluster.Args) {}))
 	assert.NotEqual(t, same, trigger(func(a *cluster.Args) { a.Scope.Owner = "somebody else" }), "a tag is a write too")
 	assert.NotEqual(t, same, trigger(func(a *cluster.Args) { a.Version = "1.34" }))
-	assert.NotEqual(t, same, trigger(func(a *cluster.Args) { a.System.Max++ }))
-	assert.Equal(t, same, trigger(func(a *cluster.Args) { a.Pools[0].Max++ }), "a pool of its own is no write to the cluster")
+	assert.Equal(t, same, trigger(func(a *cluster.Args) { a.System.Max++; a.Pools[0].Max++ }), "a pool is no write to the cluster")
+}
+
+// The cluster ignores its pool after it was made, so what changes is said here;
+// what cannot change is refused instead of being forgotten.
+func TestTheSystemPoolIsKeptAsDeclared(t *testing.T) {
+	t.Parallel()
+	a := args()
+	a.Version, a.System.Min, a.System.Max = "1.34", 3, 7
+	plan := fake.Run(t, fake.Update, program(a))
+	system := plan.Get(t, "cluster-system")
+	assert.Equal(t, fake.GroupID+"/providers/Microsoft.ContainerService/managedClusters/aks-onedoor-test/agentPools/system", system.Input("resourceId"))
+	properties := system.Input("properties").(map[string]any)["properties"].(map[string]any)
+	assert.Equal(t, 3.0, properties["minCount"])
+	assert.Equal(t, 7.0, properties["maxCount"])
+	assert.Equal(t, "1.34", properties["orchestratorVersion"])
+	assert.NotContains(t, properties, "count", "the autoscaler's")
+	assert.Equal(t, map[string]any{"/properties/vmSize": "Standard_D8s_v5", "/properties/maxPods": 110.0, "/properties/osDiskSizeGB": 128.0}, system.Input("preconditions"))
+	assert.Equal(t, "cluster", system.Options.DeletedWith)
+	assert.Equal(t, plan.Get(t, "cluster-keda").Input("triggers"), system.Input("triggers"), "a write to the cluster may replay an old list of pools")
 }
 
 // Azure takes one write to a cluster or any of its pools at a time.
@@ -84,11 +103,11 @@ func TestPoolsFollowKEDAOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Update, program(args()))
 	after := "cluster-keda"
-	for _, pool := range []string{"cluster-workers", "cluster-a100", "cluster-spot"} {
+	for _, pool := range []string{"cluster-system", "cluster-workers", "cluster-a100", "cluster-spot"} {
 		assert.Contains(t, plan.Get(t, pool).DependsOn, after)
 		after = pool
 	}
-	assert.Subset(t, plan.Get(t, "reader").DependsOn, []string{"cluster-keda", "cluster-spot"}, "ready means all of it")
+	assert.Subset(t, plan.Get(t, "reader").DependsOn, []string{"cluster-keda", "cluster-aksManagedNodeOSUpgradeSchedule"}, "ready means all of it")
 }
 
 func TestExactlyOneInlinePoolAndItIsTheSystems(t *testing.T) {
@@ -154,7 +173,7 @@ func TestWhatCannotChangeIsReplaced(t *testing.T) {
 	plan := fake.Run(t, fake.Update, program(args()))
 	c := plan.Get(t, "cluster")
 	assert.Subset(t, c.Options.ReplaceOn, []string{"apiServerAccessProfile.enablePrivateCluster", "identityProfile"})
-	assert.Equal(t, []string{"workloadAutoScalerProfile"}, c.Options.Ignore)
+	assert.Equal(t, []string{"workloadAutoScalerProfile", "agentPoolProfiles"}, c.Options.Ignore)
 	for _, name := range []string{"cluster-workers", "cluster-a100", "cluster-spot"} {
 		pool := plan.Get(t, name)
 		assert.Subset(t, pool.Options.ReplaceOn, []string{"vnetSubnetID", "maxPods", "scaleSetPriority", "availabilityZones"}, name)
@@ -177,4 +196,20 @@ func TestPoolsSayWhatAzureWouldAdd(t *testing.T) {
 	assert.Equal(t, map[string]any{"driver": "Install"}, gpu.Input("gpuProfile"), "without the driver nothing is cut")
 	assert.Equal(t, []any{"sku=gpu:NoSchedule"}, gpu.Input("nodeTaints"))
 	assert.Equal(t, "Regular", gpu.Input("scaleSetPriority"))
+}
+
+// Windows are writes below the cluster, so they too come one after another.
+func TestMaintenanceWindowsFollowThePools(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Preview, program(args()))
+	after := "cluster-spot"
+	for _, name := range []string{"cluster-aksManagedAutoUpgradeSchedule", "cluster-aksManagedNodeOSUpgradeSchedule"} {
+		window := plan.Get(t, name)
+		assert.Contains(t, window.DependsOn, after)
+		assert.Equal(t, map[string]any{
+			"durationHours": 6.0, "startTime": "01:00", "utcOffset": "+01:00",
+			"schedule": map[string]any{"weekly": map[string]any{"dayOfWeek": "Sunday", "intervalWeeks": 1.0}},
+		}, window.Input("maintenanceWindow"))
+		after = name
+	}
 }

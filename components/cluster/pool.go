@@ -8,17 +8,18 @@ import (
 
 	"onedoor/internal/az/aks"
 	"onedoor/internal/ref"
+	armpatch "onedoor/plugins/armpatch/sdk"
 )
 
 // Pool is one pool of nodes. Everything but its subnet is plain.
 type Pool struct {
-	Name     string     // 1 to 12 lower-case letters and digits
-	Subnet   ref.Subnet `json:"-"`
-	Size     string     // VM size, as in "Standard_D4s_v5"
-	Min, Max int        // nodes; the autoscaler chooses between them
-	Zones    []string   // availability zones, sorted; none leaves the choice to Azure
-	MaxPods  int        // 10 to 250, per node
-	DiskGB   int        // of the operating system
+	Name     string // 1 to 12 lower-case letters and digits
+	Subnet   ref.Subnet
+	Size     string   // VM size, as in "Standard_D4s_v5"
+	Min, Max int      // nodes; the autoscaler chooses between them
+	Zones    []string // availability zones, sorted; none leaves the choice to Azure
+	MaxPods  int      // 10 to 250, per node
+	DiskGB   int      // of the operating system
 	Labels   map[string]string
 	Taints   []string // as in "sku=gpu:NoSchedule", sorted
 	GPU      bool     // install NVIDIA's driver
@@ -39,26 +40,55 @@ const onDemand = -1
 // https://github.com/pulumi/pulumi-azure-native/issues/2719
 func (p Pool) inline(a Args) containerservice.ManagedClusterAgentPoolProfileArgs {
 	return containerservice.ManagedClusterAgentPoolProfileArgs{
-		Name:              pulumi.String(p.Name),
-		Mode:              pulumi.String("System"),
-		Type:              pulumi.String("VirtualMachineScaleSets"),
-		OsType:            pulumi.String("Linux"),
-		OsSKU:             pulumi.String("Ubuntu"),
-		OsDiskType:        pulumi.String("Managed"),
-		OsDiskSizeGB:      pulumi.Int(p.DiskGB),
-		VmSize:            pulumi.String(p.Size),
-		VnetSubnetID:      p.Subnet.ID,
-		AvailabilityZones: pulumi.ToStringArray(p.Zones),
-		EnableAutoScaling: pulumi.Bool(true),
-		Count:             pulumi.Int(p.Min),
-		MinCount:          pulumi.Int(p.Min),
-		MaxCount:          pulumi.Int(p.Max),
-		MaxPods:           pulumi.Int(p.MaxPods),
-		NodeLabels:        pulumi.ToStringMap(p.Labels),
-		NodeTaints:        pulumi.ToStringArray(p.Taints),
-		UpgradeSettings:   containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(maxSurge)},
-		Tags:              a.Scope.Tags(component),
+		Name:         pulumi.String(p.Name),
+		Mode:         pulumi.String("System"),
+		Type:         pulumi.String("VirtualMachineScaleSets"),
+		OsType:       pulumi.String("Linux"),
+		OsSKU:        pulumi.String("Ubuntu"),
+		OsDiskType:   pulumi.String("Managed"),
+		OsDiskSizeGB: pulumi.Int(p.DiskGB),
+		VmSize:       pulumi.String(p.Size),
+		// A minor version, as the cluster's; without it a pool would stay behind.
+		OrchestratorVersion: pulumi.String(a.Version),
+		VnetSubnetID:        p.Subnet.ID,
+		AvailabilityZones:   pulumi.ToStringArray(p.Zones),
+		EnableAutoScaling:   pulumi.Bool(true),
+		Count:               pulumi.Int(p.Min),
+		MinCount:            pulumi.Int(p.Min),
+		MaxCount:            pulumi.Int(p.Max),
+		MaxPods:             pulumi.Int(p.MaxPods),
+		NodeLabels:          pulumi.ToStringMap(p.Labels),
+		NodeTaints:          pulumi.ToStringArray(p.Taints),
+		UpgradeSettings:     containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(maxSurge)},
+		Tags:                a.Scope.Tags(component),
 	}
+}
+
+// system keeps the system pool as it is declared. The cluster is made with it and
+// ignores it from then on, so its later changes are made on the pool itself, after
+// the write called after: an upgrade takes the control plane first, then this pool,
+// then the others. Its size and place cannot change: it can be neither replaced nor
+// removed.
+func (a Args) system(ctx *pulumi.Context, name, cluster string, parent, after pulumi.Resource, in pulumi.ResourceOption) (*armpatch.Patch, error) {
+	p := a.System
+	return armpatch.NewPatch(ctx, name+"-"+p.Name, &armpatch.PatchArgs{
+		ResourceID: pulumi.String(cluster + "/agentPools/" + p.Name),
+		APIVersion: pulumi.String(apiVersion),
+		Properties: pulumi.Map{"properties": pulumi.Map{
+			"minCount":            pulumi.Int(p.Min),
+			"maxCount":            pulumi.Int(p.Max),
+			"orchestratorVersion": pulumi.String(a.Version),
+			"nodeLabels":          pulumi.ToStringMap(p.Labels),
+			"tags":                a.Scope.Tags(component),
+		}},
+		Preconditions: pulumi.Map{
+			"/properties/vmSize":       pulumi.String(p.Size),
+			"/properties/maxPods":      pulumi.Int(p.MaxPods),
+			"/properties/osDiskSizeGB": pulumi.Int(p.DiskGB),
+		},
+		Triggers: pulumi.StringMap{"cluster": pulumi.String(a.written())},
+		OnDelete: pulumi.String(armpatch.Keep), // it goes with the cluster
+	}, in, pulumi.DependsOn([]pulumi.Resource{after}), pulumi.DeletedWith(parent))
 }
 
 // declare declares a user pool, after the write to the cluster that is called
@@ -77,16 +107,18 @@ func (p Pool) declare(ctx *pulumi.Context, name string, a Args, cluster string, 
 		OsDiskType:        pulumi.String("Managed"),
 		OsDiskSizeGB:      pulumi.Int(p.DiskGB),
 		VmSize:            pulumi.String(p.Size),
-		VnetSubnetID:      p.Subnet.ID,
-		AvailabilityZones: pulumi.ToStringArray(p.Zones),
-		EnableAutoScaling: pulumi.Bool(true),
-		Count:             pulumi.Int(p.Min),
-		MinCount:          pulumi.Int(p.Min),
-		MaxCount:          pulumi.Int(p.Max),
-		MaxPods:           pulumi.Int(p.MaxPods),
-		ScaleDownMode:     pulumi.String("Delete"),
-		ScaleSetPriority:  pulumi.String("Regular"),
-		Tags:              a.Scope.Tags(component),
+		// A minor version, as the cluster's; without it a pool would stay behind.
+		OrchestratorVersion: pulumi.String(a.Version),
+		VnetSubnetID:        p.Subnet.ID,
+		AvailabilityZones:   pulumi.ToStringArray(p.Zones),
+		EnableAutoScaling:   pulumi.Bool(true),
+		Count:               pulumi.Int(p.Min),
+		MinCount:            pulumi.Int(p.Min),
+		MaxCount:            pulumi.Int(p.Max),
+		MaxPods:             pulumi.Int(p.MaxPods),
+		ScaleDownMode:       pulumi.String("Delete"),
+		ScaleSetPriority:    pulumi.String("Regular"),
+		Tags:                a.Scope.Tags(component),
 	}
 	if p.GPU {
 		args.GpuProfile = containerservice.GPUProfileArgs{Driver: pulumi.String("Install")}

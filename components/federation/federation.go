@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	managedidentity "github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2/v20230131"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/kube"
 	"onedoor/internal/ref"
 )
 
@@ -37,23 +37,8 @@ type Args struct {
 // Trust says who may act as an identity.
 type Trust struct {
 	Identity ref.Identity
-	Subjects []Subject // in any order
+	Subjects []kube.ServiceAccount // in any order
 }
-
-// Subject is a service account.
-type Subject struct {
-	Namespace, Account string
-}
-
-// String is the subject of the account's tokens.
-func (s Subject) String() string {
-	return fmt.Sprintf("system:serviceaccount:%s:%s", s.Namespace, s.Account)
-}
-
-// ScalerSubject is the account of KEDA's operator, which asks for every queue's
-// length itself, whatever identity it is told to use.
-// https://github.com/kedacore/keda/issues/4219
-var ScalerSubject = Subject{Namespace: "kube-system", Account: "keda-operator"}
 
 func (a Args) check() error {
 	var found []error
@@ -62,7 +47,7 @@ func (a Args) check() error {
 		if n := len(trust.Subjects); n < 1 || n > MaxSubjects {
 			found = append(found, fmt.Errorf("%s: %d subjects, want 1 to %d: Azure's limit per identity", name, n, MaxSubjects))
 		}
-		seen := map[Subject]bool{}
+		seen := map[kube.ServiceAccount]bool{}
 		for _, subject := range trust.Subjects {
 			if seen[subject] {
 				found = append(found, fmt.Errorf("%s: subject %s twice: Azure takes each once per identity and issuer", name, subject))
@@ -94,7 +79,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		if err != nil {
 			return nil, fmt.Errorf("federation %q: %s: %w", name, short, err)
 		}
-		subjects := slices.SortedFunc(slices.Values(trust.Subjects), func(a, b Subject) int { return strings.Compare(a.String(), b.String()) })
+		subjects := slices.SortedFunc(slices.Values(trust.Subjects), kube.ServiceAccount.Compare)
 		var made []pulumi.Resource
 		for _, subject := range subjects {
 			// Azure takes one write to an identity's credentials at a time.
@@ -102,9 +87,9 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 			if len(made) > 0 {
 				options = append(options, pulumi.DependsOn(made[len(made)-1:]))
 			}
-			credential, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-"+short+"-"+subject.Namespace+"-"+subject.Account,
+			credential, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-"+short+"-"+subject.Namespace+"-"+subject.Name,
 				&managedidentity.FederatedIdentityCredentialArgs{
-					FederatedIdentityCredentialResourceName: pulumi.String(args.Scope.Name(az.FederatedCredential, subject.Namespace, subject.Account)),
+					FederatedIdentityCredentialResourceName: pulumi.String(args.Scope.Name(az.FederatedCredential, subject.Namespace, subject.Name)),
 					ResourceName:                            pulumi.String(id.Name()),
 					ResourceGroupName:                       args.Group.Name,
 					Issuer:                                  args.Issuer,

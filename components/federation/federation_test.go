@@ -12,6 +12,7 @@ import (
 	"onedoor/components/federation"
 	"onedoor/internal/az"
 	"onedoor/internal/fake"
+	"onedoor/internal/kube"
 )
 
 const issuer = "https://swedencentral.oic.prod-aks.azure.com/tenant/cluster/"
@@ -20,8 +21,8 @@ func args() federation.Args {
 	return federation.Args{
 		Scope: fake.Scope(az.Dev), Group: fake.Group(), Issuer: pulumi.String(issuer),
 		Trust: map[string]federation.Trust{
-			"scaler": {Identity: fake.Identity("scaler"), Subjects: []federation.Subject{federation.ScalerSubject, {Namespace: "workers", Account: "scaler"}, {Namespace: "audit", Account: "scaler"}}},
-			"text":   {Identity: fake.Identity("worker-text"), Subjects: []federation.Subject{{Namespace: "workers", Account: "text"}}},
+			"scaler": {Identity: fake.Identity("scaler"), Subjects: []kube.ServiceAccount{kube.KEDA, {Namespace: "workers", Name: "scaler"}, {Namespace: "audit", Name: "scaler"}}},
+			"text":   {Identity: fake.Identity("worker-text"), Subjects: []kube.ServiceAccount{{Namespace: "workers", Name: "text"}}},
 		},
 	}
 }
@@ -66,7 +67,7 @@ func TestTooManyOrRepeatedSubjectsAreRefused(t *testing.T) {
 	a := args()
 	many := federation.Trust{Identity: fake.Identity("many")}
 	for i := range federation.MaxSubjects + 1 {
-		many.Subjects = append(many.Subjects, federation.Subject{Namespace: "n", Account: strconv.Itoa(i)})
+		many.Subjects = append(many.Subjects, kube.ServiceAccount{Namespace: "n", Name: strconv.Itoa(i)})
 	}
 	a.Trust["many"] = many
 	twice := a.Trust["text"]

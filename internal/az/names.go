@@ -31,7 +31,8 @@ var (
 	Peering              = Rule{Prefix: "peer", Max: 80}
 	DNSZoneLink          = Rule{Prefix: "link", Max: 80}
 	APIManagement        = Rule{Prefix: "apim", Max: 50, Unique: true}
-	ManagedCluster       = Rule{Prefix: "aks", Max: 54} // Azure allows 63; it is the DNS prefix too, which has 54
+	ModelAccount         = Rule{Prefix: "oai", Max: 63, Unique: true} // Azure allows 64; it is a part of a host name too
+	ManagedCluster       = Rule{Prefix: "aks", Max: 54}               // Azure allows 63; it is the DNS prefix too, which has 54
 	FederatedCredential  = Rule{Prefix: "fic", Max: 120}
 	UserAssignedIdentity = Rule{Prefix: "id", Max: 128}
 	StorageAccount       = Rule{Prefix: "st", Max: 24, Unique: true, NoHyphen: true}

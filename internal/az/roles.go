@@ -21,6 +21,7 @@ var (
 	NetworkContributor        = Role{Name: "Network Contributor", GUID: "4d97b98b-1d4f-4787-a291-c67834d212e7"}
 	PrivateDNSZoneContributor = Role{Name: "Private DNS Zone Contributor", GUID: "b12aa53e-6015-4669-85d0-8515ebb3ae7f"}
 	ManagedIdentityOperator   = Role{Name: "Managed Identity Operator", GUID: "f1a07417-d97a-45cb-824c-7a7467783830"}
+	ClusterAdmin              = Role{Name: "Azure Kubernetes Service RBAC Cluster Admin", GUID: "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"}
 	ImagePull                 = Role{Name: "AcrPull", GUID: "7f951dda-4ed3-4680-a7ca-43fe172d538d"}
 	ImagePush                 = Role{Name: "AcrPush", GUID: "8311e382-0749-4cb8-b61a-304f252e45ec"}
 	BlobContributor           = Role{Name: "Storage Blob Data Contributor", GUID: "ba92f5b4-2d11-453d-a403-e96b0029c9fe"}
@@ -30,6 +31,7 @@ var (
 	BusSender                 = Role{Name: "Azure Service Bus Data Sender", GUID: "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39"}
 	BusReceiver               = Role{Name: "Azure Service Bus Data Receiver", GUID: "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0"}
 	BusOwner                  = Role{Name: "Azure Service Bus Data Owner", GUID: "090c5cfd-751d-490a-894a-3ce6f1109419"}
+	MetricsPublisher          = Role{Name: "Monitoring Metrics Publisher", GUID: "3913510d-42f4-4e42-8a64-420c390055eb"}
 	SecretsUser               = Role{Name: "Key Vault Secrets User", GUID: "4633458b-17de-408a-b874-0445c86b69e6"}
 	CertificatesOfficer       = Role{Name: "Key Vault Certificates Officer", GUID: "a4417e6f-fecd-4de8-b567-7b0420556985"}
 	SecretsOfficer            = Role{Name: "Key Vault Secrets Officer", GUID: "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"}

@@ -5,6 +5,7 @@ package fake
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +33,13 @@ var Modes = []Mode{Preview, Update}
 // Plan is what a program registered.
 type Plan struct {
 	Resources []Resource // sorted by name, then type
+	Calls     []Call     // functions that were called
+}
+
+// Call is one call of a provider's function.
+type Call struct {
+	Token string
+	Args  resource.PropertyMap
 }
 
 // Resource is one registration.
@@ -128,8 +136,16 @@ type monitor struct {
 	plan Plan
 }
 
+// Call answers a function that has an answer; there are no others.
 func (m *monitor) Call(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
-	return args.Args, nil
+	answer, known := answers[args.Token]
+	if !known {
+		return nil, fmt.Errorf("function %q has no answer in internal/fake", args.Token)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.plan.Calls = append(m.plan.Calls, Call{Token: args.Token, Args: args.Args})
+	return resource.NewPropertyMapFromMap(answer), nil
 }
 
 func (m *monitor) NewResource(args pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -53,6 +54,30 @@ func Zones(names ...string) ref.Zones {
 	}
 	return zones
 }
+
+// answers are what provider functions answer, by token.
+var answers = map[string]map[string]any{
+	"azure-native:apimanagement/v20240501:listSubscriptionSecrets": {"primaryKey": "primary", "secondaryKey": "secondary"},
+	"azure-native:containerservice/v20250101:listManagedClusterUserCredentials": {
+		"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString([]byte(UserKubeconfig))}},
+	},
+}
+
+// UserKubeconfig is what Azure answers for a cluster: its user would be asked to
+// log in at a browser.
+const UserKubeconfig = `apiVersion: v1
+kind: Config
+current-context: aks
+clusters:
+- name: aks
+  cluster: {server: "https://aks.example.com:443", certificate-authority-data: Y2E=}
+contexts:
+- name: aks
+  context: {cluster: aks, user: clusterUser}
+users:
+- name: clusterUser
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --login, devicecode]}, token: stale}
+`
 
 // Reader registers a resource called name that reads value, so that a test can
 // see what value waits for.

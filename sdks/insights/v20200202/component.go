@@ -15,7 +15,8 @@ import (
 type Component struct {
 	pulumi.CustomResourceState
 
-	Name pulumi.StringOutput `pulumi:"name"`
+	ConnectionString pulumi.StringOutput `pulumi:"connectionString"`
+	Name             pulumi.StringOutput `pulumi:"name"`
 }
 
 // NewComponent registers a new resource with the given unique name, arguments, and options.
@@ -176,6 +177,10 @@ func (o ComponentOutput) ToComponentOutput() ComponentOutput {
 
 func (o ComponentOutput) ToComponentOutputWithContext(ctx context.Context) ComponentOutput {
 	return o
+}
+
+func (o ComponentOutput) ConnectionString() pulumi.StringOutput {
+	return o.ApplyT(func(v *Component) pulumi.StringOutput { return v.ConnectionString }).(pulumi.StringOutput)
 }
 
 func (o ComponentOutput) Name() pulumi.StringOutput {
