@@ -28,16 +28,27 @@ type Config struct {
 	Storage  Storage
 	Registry Registry
 	Queue    Queue
+	Models   Models
+	External Providers
+	Plans    Plans
+	Tenants  Tenants
+	Policy   Policy
+	Workers  Workers
+	Batch    Batch
+
+	Warnings []string // what is legal and probably not meant, in a fixed order
 
 	stack string
 	plan  netplan.Plan // follows from Network, Gateway and Cluster
 }
 
-// roots are the root keys with the struct that each is read into.
+// roots are the root keys with what each is read into: a struct, or entries.
 func (c *Config) roots() map[string]any {
 	return map[string]any{
 		"base": &c.Base, "logs": &c.Logs, "network": &c.Network, "gateway": &c.Gateway, "cluster": &c.Cluster,
 		"storage": &c.Storage, "registry": &c.Registry, "queue": &c.Queue,
+		"models": &c.Models, "externalProviders": &c.External, "plans": &c.Plans, "tenants": &c.Tenants,
+		"policy": &c.Policy, "workers": &c.Workers, "batch": &c.Batch,
 	}
 }
 
@@ -60,7 +71,16 @@ func Load(ctx *pulumi.Context) (*Config, error) {
 			}
 		}
 	}
-	return Parse(ctx.Stack(), values)
+	c, err := Parse(ctx.Stack(), values)
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range c.Warnings {
+		if err := ctx.Log.Warn(warning, nil); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
 }
 
 // Parse reads the configuration of stack from the JSON text of each root key
@@ -75,10 +95,13 @@ func Parse(stack string, values map[string]string) (*Config, error) {
 	}
 	roots := c.roots()
 	for _, root := range sortedKeys(values) {
-		if out, known := roots[root]; known {
-			decode(root, values[root], out, report)
-		} else {
+		switch out := roots[root].(type) {
+		case nil:
 			report.unknown(root, sortedKeys(roots))
+		case entries:
+			out.read(root, values[root], report)
+		default:
+			decode(root, values[root], out, report)
 		}
 	}
 	checked := &problems{stack: stack}
@@ -94,7 +117,7 @@ func Parse(stack string, values map[string]string) (*Config, error) {
 func defaults() *Config {
 	return &Config{
 		Base: defaultBase, Logs: defaultLogs(), Network: defaultNetwork, Gateway: defaultGateway, Cluster: defaultCluster,
-		Storage: defaultStorage, Registry: defaultRegistry, Queue: defaultQueue(),
+		Storage: defaultStorage, Registry: defaultRegistry, Queue: defaultQueue(), Policy: defaultPolicy, Batch: defaultBatch,
 	}
 }
 
@@ -110,6 +133,13 @@ func (c *Config) check(report, unread *problems) {
 	c.Storage.check(report)
 	c.Registry.check(report)
 	c.Queue.check(report)
+	c.Models.check(report)
+	c.External.check(report)
+	c.Plans.check(report)
+	c.Tenants.check(report)
+	c.Policy.check(report)
+	c.Workers.check(report)
+	c.Batch.check(report)
 	sound := func(roots ...string) bool { return !report.about(roots...) && !unread.about(roots...) }
 	if sound("network", "gateway", "cluster") {
 		c.planNetwork(report)
@@ -119,6 +149,27 @@ func (c *Config) check(report, unread *problems) {
 	}
 	if sound("queue", "storage") {
 		c.checkRetention(report)
+	}
+	if sound("base", "models", "externalProviders") {
+		c.checkServed(report)
+	}
+	if sound("base", "models", "externalProviders", "plans") {
+		c.checkPlans(report)
+	}
+	if sound("base", "models", "externalProviders", "plans", "tenants") {
+		c.checkTenants(report)
+	}
+	if sound("base", "gateway", "plans", "tenants") {
+		c.checkGateway(report)
+	}
+	if sound("base", "policy") {
+		c.checkGuard(report)
+	}
+	if sound("base", "models", "externalProviders", "plans", "tenants", "queue", "workers") {
+		c.checkWorkers(report)
+	}
+	if sound("base", "models", "externalProviders", "plans", "tenants", "batch") {
+		c.checkBatch(report)
 	}
 	c.checkProd(report)
 }
@@ -136,6 +187,9 @@ func (c *Config) checkProd(report *problems) {
 	}
 	if !c.Cluster.Access.Private {
 		report.bad("cluster.access.private", c.Cluster.Access.Private, "true: prod is private", "true")
+	}
+	if zones := c.Cluster.Pools.Batch.Zones; len(zones) < 2 {
+		report.bad("cluster.pools.batch.zones", strings.Join(zones, ", "), "at least two: prod loses a zone without losing the batch door", "")
 	}
 	if c.Gateway.Exposure == ExposureExternal {
 		report.bad("gateway.exposure", c.Gateway.Exposure, "internal: prod is private", string(ExposureInternal))
@@ -155,6 +209,7 @@ func (c *Config) site() flows.Site {
 	return flows.Site{
 		Environment: c.Base.Environment, Location: c.Base.Location, Plan: c.plan,
 		DNSServers: c.Network.DNS.Servers, PrivateBus: c.Queue.Private, PrivateRegistry: c.Registry.Private,
+		Hostnames: c.Cluster.HostnameRule,
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
+	"onedoor/components/cluster"
 	"onedoor/internal/az"
 	"onedoor/internal/az/aks"
 	"onedoor/internal/az/netplan"
@@ -13,13 +15,34 @@ import (
 
 // Cluster is the root key "cluster": AKS and its pools of nodes.
 type Cluster struct {
-	Version      string       `json:"version"` // Kubernetes minor version, as in "1.33"; Azure chooses the patch
-	Admins       []string     `json:"admins"`  // object ids of the Entra groups that administer it, at least one
-	Access       Access       `json:"access"`
-	HostnameRule bool         `json:"hostnameRule"` // egress rules by host name, which cost money
-	PodCIDR      netip.Prefix `json:"podCidr"`      // overlay addresses; each node takes a /24
-	ServiceCIDR  netip.Prefix `json:"serviceCidr"`  // /12 or smaller
-	Pools        Pools        `json:"pools"`
+	Version      string        `json:"version"` // Kubernetes minor version, as in "1.33"; Azure chooses the patch
+	Admins       []string      `json:"admins"`  // object ids of the Entra groups that administer it, at least one
+	Access       Access        `json:"access"`
+	Login        cluster.Login `json:"login"`     // how whoever deploys gets a token for the API server
+	InCluster    InCluster     `json:"inCluster"` // whether this run reaches into the cluster
+	Maintenance  Maintenance   `json:"maintenance"`
+	HostnameRule bool          `json:"hostnameRule"` // egress rules by host name, which cost money
+	PodCIDR      netip.Prefix  `json:"podCidr"`      // overlay addresses; each node takes a /24
+	ServiceCIDR  netip.Prefix  `json:"serviceCidr"`  // /12 or smaller
+	Pools        Pools         `json:"pools"`
+}
+
+// InCluster says whether the objects in the cluster are part of the stack.
+type InCluster string
+
+// The values. Skip is for the first update from outside the network of a private
+// cluster; later it would delete what is in the cluster.
+const (
+	Apply InCluster = "apply"
+	Skip  InCluster = "skip"
+)
+
+// Maintenance is the weekly window of Azure's own upgrades.
+type Maintenance struct {
+	Day       string `json:"day"`       // as in "Sunday"
+	Start     string `json:"start"`     // as in "02:00"
+	UTCOffset string `json:"utcOffset"` // of start, as in "+01:00"
+	Hours     int    `json:"hours"`     // 4 to 24
 }
 
 // Access is who can open a connection to the API server.
@@ -30,7 +53,7 @@ type Access struct {
 
 // Pools are the node pools.
 type Pools struct {
-	System Pool               `json:"system"` // AKS system pods and KEDA
+	System Pool               `json:"system"` // AKS system pods and KEDA; its size and zones cannot change
 	Worker Pool               `json:"worker"` // queue workers
 	Batch  Pool               `json:"batch"`  // the batch control plane
 	GPU    map[string]GPUPool `json:"gpu"`    // by kind, as in "a100"
@@ -58,6 +81,9 @@ type GPUPool struct {
 
 var defaultCluster = Cluster{
 	Version:     "1.33",
+	Login:       cluster.LoginAzureCLI,
+	InCluster:   Apply,
+	Maintenance: Maintenance{Day: "Sunday", Start: "01:00", UTCOffset: "+00:00", Hours: 4},
 	PodCIDR:     netip.MustParsePrefix("10.244.0.0/16"),
 	ServiceCIDR: netip.MustParsePrefix("10.245.0.0/16"),
 	Pools: Pools{
@@ -65,6 +91,34 @@ var defaultCluster = Cluster{
 		Worker: Pool{Size: "Standard_D4s_v5", MinNodes: 0, MaxNodes: 10},
 		Batch:  Pool{Size: "Standard_D4s_v5", MinNodes: 2, MaxNodes: 3},
 	},
+}
+
+// Limits of the window.
+// https://learn.microsoft.com/azure/aks/planned-maintenance
+const (
+	minWindowHours = 4
+	maxWindowHours = 24
+)
+
+var (
+	weekdays  = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+	timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	utcOffset = regexp.MustCompile(`^[+-](0[0-9]|1[0-4]):[0-5][0-9]$`)
+)
+
+func (m Maintenance) check(report *problems) {
+	if !slices.Contains(weekdays, m.Day) {
+		report.bad("cluster.maintenance.day", m.Day, "one of "+strings.Join(weekdays, ", "), "Sunday")
+	}
+	if !timeOfDay.MatchString(m.Start) {
+		report.bad("cluster.maintenance.start", m.Start, "a time of day, 00:00 to 23:59", "01:00")
+	}
+	if !utcOffset.MatchString(m.UTCOffset) {
+		report.bad("cluster.maintenance.utcOffset", m.UTCOffset, "an offset from UTC, as in +01:00", "+00:00")
+	}
+	if m.Hours < minWindowHours || m.Hours > maxWindowHours {
+		report.bad("cluster.maintenance.hours", m.Hours, "4 to 24 hours: an upgrade of nodes takes its time", "4")
+	}
 }
 
 // Limits of pools and of authorised ranges.
@@ -96,6 +150,13 @@ func (c *Cluster) check(report *problems) {
 	if !minorVersion.MatchString(c.Version) {
 		report.bad("cluster.version", c.Version, "a Kubernetes minor version; the patch is Azure's to choose", "1.33")
 	}
+	if !slices.Contains(cluster.Logins, c.Login) {
+		report.bad("cluster.login", c.Login, oneOf(cluster.Logins...), string(cluster.LoginAzureCLI))
+	}
+	if c.InCluster != Apply && c.InCluster != Skip {
+		report.bad("cluster.inCluster", c.InCluster, oneOf(Apply, Skip), string(Apply))
+	}
+	c.Maintenance.check(report)
 	if len(c.Admins) == 0 {
 		report.bad("cluster.admins", nil, "at least one Entra group: local accounts are off, nobody else could log in", "")
 	}

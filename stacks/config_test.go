@@ -81,7 +81,7 @@ func gpu(field string, value any) map[string]any {
 // A queue that is given replaces the default ones.
 func TestQueuesAreThoseThatAreGiven(t *testing.T) {
 	t.Parallel()
-	v := values(t, "dev")
+	v := alone(t, "queue")
 	set(t, v, "queue.queues", queues("video", "batch", 2))
 	cfg, err := Parse("dev", v)
 	require.NoError(t, err)

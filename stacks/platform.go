@@ -7,7 +7,11 @@ import (
 
 	"onedoor/components/base"
 	"onedoor/components/cluster"
+	"onedoor/components/federation"
+	"onedoor/components/gateway"
+	"onedoor/components/guard"
 	"onedoor/components/identity"
+	"onedoor/components/models"
 	"onedoor/components/network"
 	"onedoor/components/queue"
 	"onedoor/components/registry"
@@ -16,6 +20,7 @@ import (
 	"onedoor/internal/az"
 	"onedoor/internal/az/aks"
 	"onedoor/internal/az/netplan"
+	"onedoor/internal/kube"
 	"onedoor/internal/ref"
 )
 
@@ -29,6 +34,9 @@ type platform struct {
 	registry *registry.Registry
 	queue    *queue.Queues
 	cluster  *cluster.Cluster
+	trust    *federation.Federation
+	models   *models.Models
+	gateway  *gateway.Gateway
 }
 
 // newPlatform composes the Azure half. provider is the one that every component
@@ -45,6 +53,16 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.Reso
 	}, provider); err != nil {
 		return nil, err
 	}
+	if cfg.Policy.Assign {
+		// Nothing is made in the groups before Azure itself would refuse a bypass there.
+		guarded, err := guard.New(ctx, "guard", guard.Args{
+			Scope: cfg.Scope(), Platform: p.base.Platform, BatchDoor: p.base.BatchDoor, BatchGroups: cfg.Policy.Guard.BatchGroups,
+		}, provider)
+		if err != nil {
+			return nil, err
+		}
+		p.base.Platform, p.base.BatchDoor = guarded.Platform, guarded.BatchDoor
+	}
 	if p.network, err = network.New(ctx, "network", cfg.networkArgs(p.base), provider); err != nil {
 		return nil, err
 	}
@@ -58,6 +76,7 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.Reso
 		Scope:        cfg.Scope(),
 		TenantID:     cfg.Base.TenantID,
 		Group:        p.base.Platform,
+		Logs:         p.base.Logs,
 		Endpoints:    p.network.Subnets[netplan.EndpointsData],
 		Zones:        p.network.Zones,
 		ControlPlane: p.identity.ControlPlane,
@@ -68,6 +87,7 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.Reso
 	if p.registry, err = registry.New(ctx, "registry", registry.Args{
 		Scope:     cfg.Scope(),
 		Group:     p.base.Platform,
+		Logs:      p.base.Logs,
 		Existing:  existing(cfg.Registry.ID),
 		Private:   cfg.Registry.Private,
 		Endpoints: p.network.Subnets[netplan.EndpointsData],
@@ -83,7 +103,45 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.Reso
 	if p.cluster, err = cluster.New(ctx, "cluster", cfg.clusterArgs(p), provider, patches); err != nil {
 		return nil, err
 	}
+	if p.trust, err = federation.New(ctx, "federation", federation.Args{
+		Scope: cfg.Scope(), Group: p.base.Platform, Issuer: p.cluster.Issuer, Trust: p.trusted(),
+	}, provider); err != nil {
+		return nil, err
+	}
+	if p.models, err = models.New(ctx, "models", cfg.modelsArgs(p), provider); err != nil {
+		return nil, err
+	}
+	if p.gateway, err = gateway.New(ctx, "gateway", cfg.gatewayArgs(p), provider, patches); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// The short names of those who act as identities; workers come on top.
+const (
+	controlPlane = "control-plane"
+	scaler       = "scaler"
+	modelServer  = "model-server"
+)
+
+// worker is the short name of the workers of a queue.
+func worker(modality string) string { return "worker-" + modality }
+
+// trusted says which service account acts as which identity. KEDA's operator asks
+// for the length of every queue as the scaler; nobody else does.
+func (p *platform) trusted() map[string]federation.Trust {
+	acts := func(as ref.Identity, account kube.ServiceAccount) federation.Trust {
+		return federation.Trust{Identity: as, Subjects: []kube.ServiceAccount{account}}
+	}
+	trust := map[string]federation.Trust{
+		controlPlane: acts(p.identity.ControlPlane, kube.ControlPlane),
+		scaler:       acts(p.identity.Scaler, kube.KEDA),
+		modelServer:  acts(p.identity.Serving, kube.ModelServer),
+	}
+	for modality, identity := range p.identity.Workers {
+		trust[worker(modality)] = acts(identity, kube.Worker(modality))
+	}
+	return trust
 }
 
 // existing is the resource of that id, nil for none. Ids were checked when the
@@ -135,7 +193,7 @@ func (c *Config) storageArgs(p *platform) storage.Args {
 // queueArgs are what the configuration says about queues.
 func (c *Config) queueArgs(p *platform) queue.Args {
 	args := queue.Args{
-		Scope: c.Scope(), Group: p.base.Platform, Private: c.Queue.Private,
+		Scope: c.Scope(), Group: p.base.Platform, Logs: p.base.Logs, Private: c.Queue.Private,
 		Endpoints: p.network.Subnets[netplan.EndpointsData], Zones: p.network.Zones,
 		ControlPlane: p.identity.ControlPlane, Scaler: p.identity.Scaler, Work: map[string]queue.Work{},
 	}
@@ -156,6 +214,7 @@ func (c *Config) clusterArgs(p *platform) cluster.Args {
 		Logs: p.base.Logs, Version: c.Cluster.Version, Admins: slices.Sorted(slices.Values(c.Cluster.Admins)),
 		Access: cluster.Access{Private: c.Cluster.Access.Private},
 		Pods:   c.Cluster.PodCIDR, Services: c.Cluster.ServiceCIDR, Hostname: c.Cluster.HostnameRule,
+		Window: cluster.Maintenance(c.Cluster.Maintenance), Login: c.Cluster.Login, Deployer: p.identity.Runner,
 	}
 	for _, prefix := range c.Cluster.Access.Ranges {
 		args.Access.Ranges = append(args.Access.Ranges, prefix.String())
@@ -180,6 +239,23 @@ func (c *Config) clusterArgs(p *platform) cluster.Args {
 	return args
 }
 
+// gatewayArgs are what the configuration says about the gateway.
+func (c *Config) gatewayArgs(p *platform) gateway.Args {
+	args := gateway.Args{
+		Scope: c.Scope(), Group: p.base.Platform, Network: c.Gateway.network(),
+		Subnet: p.network.Subnets[netplan.Gateway], Doors: p.network.Subnets[netplan.Doors], Zones: p.network.Zones,
+		SKU:       gateway.SKU{Name: string(c.gatewayTier().sku), Capacity: c.Gateway.Capacity, Zones: c.gatewayZones()},
+		Publisher: gateway.Publisher{Name: c.Gateway.PublisherName, Email: c.Gateway.PublisherEmail},
+		Identity:  p.identity.Gateway, Logs: p.base.Logs, Insights: p.base.Insights,
+		Vault: gateway.Vault{Resource: p.vault.Gateway.Resource, URL: p.vault.Gateway.URL},
+		Rules: c.gatewayRules(c.doorURL(netplan.BatchDoor)), Workers: p.identity.Workers, Secrets: c.External.secrets(),
+	}
+	for _, region := range sortedKeys(p.models.Accounts) {
+		args.Accounts = append(args.Accounts, p.models.Accounts[region])
+	}
+	return args
+}
+
 // networkArgs are what the configuration says about the network.
 func (c *Config) networkArgs(b *base.Base) network.Args {
 	args := network.Args{Scope: c.Scope(), Group: b.Platform, Site: c.site(), Existing: existing(c.Network.Existing.VNetID), DNS: c.dns()}
@@ -189,12 +265,12 @@ func (c *Config) networkArgs(b *base.Base) network.Args {
 	return args
 }
 
-// dns says which zones to make. The gateway's own zone is the stack's in every
+// dns says which zones to make. The doors' zone and the gateway's are the stack's in every
 // mode, unless it is that of private endpoints: its name follows from the stack,
 // so nobody else can have made it.
 func (c *Config) dns() network.DNS {
 	endpoints := az.EndpointZones(c.Base.Location)
-	var doors []string
+	doors := []string{c.doorsZone()}
 	switch zone := c.Gateway.network().Zone(c.Scope().Name(az.APIManagement)); {
 	case zone == "":
 	case c.Gateway.Mode == netplan.Endpoint && c.Network.DNS.Mode == DNSExisting:

@@ -2,16 +2,28 @@ package stacks
 
 import (
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/images"
+	"onedoor/internal/retry"
 	armpatch "onedoor/plugins/armpatch/sdk"
 )
 
 // Run composes one stack: each component needs only what stands above it.
-func Run(ctx *pulumi.Context) error {
+func Run(ctx *pulumi.Context) error { return Program(retry.Real)(ctx) }
+
+// Program is Run with another way to wait for what Azure refuses for a while.
+func Program(sleep retry.Sleep) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error { return compose(ctx, sleep) }
+}
+
+func compose(ctx *pulumi.Context, sleep retry.Sleep) error {
 	cfg, err := Load(ctx)
 	if err != nil {
+		return err
+	}
+	if err := retry.Everywhere(ctx, sleep); err != nil {
 		return err
 	}
 	// One provider with one pinned version, inherited by every child. The stack
@@ -30,6 +42,20 @@ func Run(ctx *pulumi.Context) error {
 	p, err := newPlatform(ctx, cfg, pulumi.Provider(azure), pulumi.Provider(patcher))
 	if err != nil {
 		return err
+	}
+	if cfg.Cluster.InCluster == Apply {
+		inCluster, err := kubernetes.NewProvider(ctx, "kubernetes", &kubernetes.ProviderArgs{
+			Kubeconfig: p.cluster.Kubeconfig,
+			// A plain name. An output would be unknown whenever the cluster changes, and
+			// every object in it would be planned anew.
+			ClusterIdentifier: pulumi.String(p.cluster.Name),
+		})
+		if err != nil {
+			return err
+		}
+		if err := newWorkloads(ctx, cfg, p, pulumi.Provider(azure), pulumi.Provider(inCluster)); err != nil {
+			return err
+		}
 	}
 	ctx.Export("platformGroup", p.base.Platform.Name)
 	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)

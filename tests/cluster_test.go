@@ -1,40 +1,95 @@
 package tests
 
 import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/structpb"
 
+	"onedoor/cmd/embedded"
+	"onedoor/internal/az/aks"
+	"onedoor/internal/engine"
 	"onedoor/sim"
+	"onedoor/sim/core"
+	"onedoor/sim/kube"
 )
 
-// writes are the writes to the cluster and its pools that an update made, in
-// the order in which the simulated Azure took them, and whether KEDA is on after
-// it.
-type writes struct {
-	list []sim.LogEntry
-	keda any
+// clusterType is the type of the cluster in Azure.
+const clusterType = "Microsoft.ContainerService/managedClusters"
+
+// watch sees the cluster through the operations of one stack.
+type watch struct {
+	writes []sim.LogEntry // to the cluster and what is below it, in the order in which Azure took them
+	live   map[string]any // properties of the cluster after the last operation
+	id     string
 }
 
-// see fills w from the cloud after an operation.
-func (w *writes) see(cloud *sim.Cloud) {
-	*w = writes{}
-	for _, entry := range cloud.Log() {
-		if strings.Contains(entry.ID, "/managedClusters/") {
-			w.list = append(w.list, entry)
+// over lets w watch s.
+func (w *watch) over(s *embedded.Session) *embedded.Session {
+	s.Inspect = func(cloud *sim.Cloud) {
+		w.writes, w.live = nil, nil
+		for _, entry := range cloud.Log() {
+			if strings.Contains(entry.ID, "/managedClusters/") && !strings.Contains(entry.ID, "/roleAssignments/") && !strings.Contains(entry.ID, "/objects/") {
+				w.writes = append(w.writes, entry)
+			}
+		}
+		for _, r := range cloud.State().Resources {
+			if r.Type == clusterType {
+				w.live, w.id = r.Body["properties"].(map[string]any), r.ID
+			}
 		}
 	}
-	for _, r := range cloud.State().Resources {
-		if r.Type == "Microsoft.ContainerService/managedClusters" {
-			profile, _ := r.Body["properties"].(map[string]any)["workloadAutoScalerProfile"].(map[string]any)
-			keda, _ := profile["keda"].(map[string]any)
-			w.keda = keda["enabled"]
-		}
+	return s
+}
+
+// below names what each write went to, from the cluster's name on.
+func (w *watch) below() []string {
+	var out []string
+	for _, entry := range w.writes {
+		out = append(out, entry.ID[strings.Index(entry.ID, "/managedClusters/")+len("/managedClusters/"):])
 	}
+	return out
+}
+
+// at is the value at a path of objects, nil if there is none.
+func at(v any, path ...string) any {
+	for _, step := range path {
+		object, _ := v.(map[string]any)
+		v = object[step]
+	}
+	return v
+}
+
+// keda tells whether the cluster has KEDA.
+func (w *watch) keda() any { return at(w.live, "workloadAutoScalerProfile", "keda", "enabled") }
+
+// edited is a stack's file with one text in it replaced.
+func edited(t *testing.T, file, old, text string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(raw), old), old)
+	path := filepath.Join(t.TempDir(), filepath.Base(file))
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(raw), old, text, 1)), 0o644))
+	return path
+}
+
+const aksName = "aks-onedoor-dev"
+
+// smallFile is the configuration of dev with one queue, so that the tests of the
+// cluster make little else.
+func smallFile(t *testing.T) string {
+	t.Helper()
+	return edited(t, stackFiles["dev"], "    tier: standard", "    queues: {text: {p99: 20s, wait: 24h, deliveries: 10, batch: 1}}\n    tier: standard")
 }
 
 // The order that everything in the cluster relies on, as Azure sees it: the
@@ -42,35 +97,315 @@ func (w *writes) see(cloud *sim.Cloud) {
 // overlapping another.
 func TestAzureSeesWorkloadIdentityThenKEDAThenPools(t *testing.T) {
 	t.Parallel()
-	s := session(t, "dev", stackFiles["dev"])
-	var seen writes
-	s.Inspect = seen.see
+	var seen watch
+	s := seen.over(session(t, "dev", smallFile(t)))
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
-	var order []string
-	for i, w := range seen.list {
-		order = append(order, w.ID[strings.Index(w.ID, "/managedClusters/")+len("/managedClusters/"):])
-		if i > 0 {
-			assert.GreaterOrEqual(t, w.Start, seen.list[i-1].End, "%s began before %s had ended", w.ID, seen.list[i-1].ID)
+	assert.Equal(t, []string{
+		aksName, aksName, aksName + "/agentPools/worker", aksName + "/agentPools/batch", aksName + "/agentPools/a100",
+		aksName + "/maintenanceConfigurations/aksManagedAutoUpgradeSchedule", aksName + "/maintenanceConfigurations/aksManagedNodeOSUpgradeSchedule",
+	}, seen.below())
+	for i, w := range seen.writes[1:] {
+		assert.GreaterOrEqual(t, w.Start, seen.writes[i].End, "%s began before %s had ended", w.ID, seen.writes[i].ID)
+	}
+	created, patched := seen.writes[0].Body["properties"], seen.writes[1].Body["properties"]
+	assert.Equal(t, true, at(created, "securityProfile", "workloadIdentity", "enabled"))
+	assert.NotContains(t, created, "workloadAutoScalerProfile", "one write that did both would leave the order to Azure")
+	assert.Equal(t, true, at(patched, "workloadAutoScalerProfile", "keda", "enabled"))
+	assert.Equal(t, true, at(patched, "securityProfile", "workloadIdentity", "enabled"), "the second write keeps what the first one said")
+
+	_, err = s.Refresh(t.Context())
+	require.NoError(t, err)
+	_, err = s.Up(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, seen.writes, "an update after a refresh has nothing to write")
+}
+
+// Entra compares the issuer byte for byte, its last slash included. KEDA's operator
+// asks for the length of a queue as itself, so the scaler's identity must trust it.
+func TestIdentitiesTrustTheAccountsOfThisCluster(t *testing.T) {
+	t.Parallel()
+	s := session(t, "dev", smallFile(t))
+	issuer, subjects := "", map[string]string{} // of each identity
+	s.Inspect = func(cloud *sim.Cloud) {
+		for _, r := range cloud.State().Resources {
+			switch props, _ := r.Body["properties"].(map[string]any); r.Type {
+			case clusterType:
+				issuer, _ = at(props, "oidcIssuerProfile", "issuerURL").(string)
+			case "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials":
+				name := core.Name(core.ParentOf(r.ID))
+				assert.NotContains(t, subjects, name, "one account acts as an identity")
+				subjects[name], _ = props["subject"].(string)
+				assert.Equal(t, []any{"api://AzureADTokenExchange"}, props["audiences"])
+				defer func() { assert.Equal(t, issuer, props["issuer"], r.ID) }()
+			}
 		}
 	}
-	const name = "aks-onedoor-dev"
-	assert.Equal(t, []string{name, name, name + "/agentPools/worker", name + "/agentPools/batch", name + "/agentPools/a100"}, order)
-	assert.Equal(t, true, seen.keda)
+	_, err := s.Up(t.Context())
+	require.NoError(t, err)
+	assert.Regexp(t, `^https://.*/$`, issuer)
+	assert.Equal(t, map[string]string{
+		"id-onedoor-dev-control-plane": "system:serviceaccount:onedoor-batch:control-plane",
+		"id-onedoor-dev-scaler":        "system:serviceaccount:kube-system:keda-operator",
+		"id-onedoor-dev-serving":       "system:serviceaccount:onedoor-serving:model-server",
+		"id-onedoor-dev-worker-text":   "system:serviceaccount:onedoor-workers:worker-text",
+	}, subjects)
+}
 
+// A tag is a write to the cluster that does not mention KEDA. Whatever Azure makes
+// of that, and whatever is in the way, KEDA is on at the end of the same update.
+func TestKEDAIsOnAfterEveryUpdate(t *testing.T) {
+	t.Parallel()
+	busy := sim.Fault{Type: clusterType, Method: core.Put, Code: core.OperationNotAllowed, Message: "another operation is in progress"}
+	for name, c := range map[string]struct {
+		simulate []sim.Option
+		fault    *sim.Fault
+		refresh  bool
+	}{
+		"Omitted profiles are reset":    {simulate: []sim.Option{sim.WithResetOmittedProfiles()}},
+		"The cluster is busy once":      {fault: &busy},
+		"AKS writes in the background":  {simulate: []sim.Option{sim.WithBackgroundWrites()}},
+		"After a refresh in reset mode": {refresh: true, simulate: []sim.Option{sim.WithResetOmittedProfiles()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen watch
+			s := seen.over(session(t, "dev", smallFile(t)))
+			s.Simulate = c.simulate
+			if c.fault != nil {
+				s.Prepare = func(cloud *sim.Cloud) { cloud.Inject(*c.fault) }
+			}
+			_, err := s.Up(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, true, seen.keda(), "after the first update")
+			if c.refresh {
+				_, err = s.Refresh(t.Context())
+				require.NoError(t, err)
+			}
+			s.StackFile = edited(t, s.StackFile, "owner: platform@example.com", "owner: somebody@example.com")
+			_, err = s.Up(t.Context())
+			require.NoError(t, err)
+			assert.NotEmpty(t, seen.writes)
+			assert.Equal(t, true, seen.keda(), "after a tag has changed")
+			again, err := s.Preview(t.Context())
+			require.NoError(t, err)
+			assert.False(t, again.HasChanges(), "%v", again.Changes)
+		})
+	}
+}
+
+// AKS promises no order inside the cluster: its webhook may come after KEDA's
+// operator, as it does where KEDA was on before workload identity.
+func TestAnOperatorThatCameTooEarlyIsRestarted(t *testing.T) {
+	t.Parallel()
+	s := session(t, "dev", smallFile(t))
+	s.Simulate = []sim.Option{sim.WithLateIdentityWebhook()}
+	identified := false
+	s.Inspect = func(cloud *sim.Cloud) {
+		for _, r := range cloud.State().Resources {
+			if r.Type == clusterType {
+				identified = kube.OperatorHasIdentity(cloud.State(), r.ID)
+			}
+		}
+	}
+	small := s.StackFile
+	s.StackFile = edited(t, small, `version: "1.33"`, `version: "1.33"`+"\n    inCluster: skip")
+	_, err := s.Up(t.Context())
+	require.NoError(t, err)
+	assert.False(t, identified, "nobody has restarted it yet")
+	s.StackFile = small
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
-	assert.Empty(t, seen.list, "a second update has nothing to write")
+	assert.True(t, identified)
+}
 
-	// A tag is a write to the cluster that does not mention KEDA.
-	raw, err := os.ReadFile(stackFiles["dev"])
+// The new cluster is another one under the same id: it needs KEDA once more.
+func TestAReplacedClusterGetsKEDAByAWriteOfItsOwn(t *testing.T) {
+	t.Parallel()
+	var seen watch
+	s := seen.over(session(t, "dev", smallFile(t)))
+	_, err := s.Up(t.Context())
 	require.NoError(t, err)
-	s.StackFile = filepath.Join(t.TempDir(), "dev.yaml")
-	changed := strings.Replace(string(raw), "owner: platform@example.com", "owner: somebody@example.com", 1)
-	require.NotEqual(t, string(raw), changed)
-	require.NoError(t, os.WriteFile(s.StackFile, []byte(changed), 0o644))
+	first := seen.live["resourceUID"]
+	s.StackFile = edited(t, s.StackFile, "serviceCidr: 10.245.0.0/16", "serviceCidr: 10.246.0.0/16")
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
-	assert.NotEmpty(t, seen.list)
-	assert.Equal(t, true, seen.keda, "KEDA is on after every update")
+	require.NotEqual(t, first, seen.live["resourceUID"], "the cluster must have been replaced")
+	assert.Equal(t, true, seen.keda())
+	var puts []sim.LogEntry
+	for _, w := range seen.writes {
+		if w.Method == core.Put && strings.HasSuffix(w.ID, "/"+aksName) {
+			puts = append(puts, w)
+		}
+	}
+	require.Len(t, puts, 2)
+	assert.NotContains(t, puts[0].Body["properties"], "workloadAutoScalerProfile")
+	assert.GreaterOrEqual(t, puts[1].Start, puts[0].End)
+	again, err := s.Preview(t.Context())
+	require.NoError(t, err)
+	assert.False(t, again.HasChanges(), "%v", again.Changes)
+}
+
+// A patch is Azure's to choose; a minor version is ours: first the control
+// plane, then the system pool, then the others one after another.
+func TestUpgrades(t *testing.T) {
+	t.Parallel()
+	var seen watch
+	s := seen.over(session(t, "dev", smallFile(t)))
+	_, err := s.Up(t.Context())
+	require.NoError(t, err)
+	before := seen.live["currentKubernetesVersion"]
+	s.Prepare = func(cloud *sim.Cloud) { require.NoError(t, cloud.UpgradePatch(seen.id)) }
+	_, err = s.Refresh(t.Context())
+	require.NoError(t, err)
+	s.Prepare = nil
+	require.NotEqual(t, before, seen.live["currentKubernetesVersion"], "Azure must have upgraded the cluster")
+	preview, err := s.Preview(t.Context())
+	require.NoError(t, err)
+	assert.False(t, preview.HasChanges(), "a patch is no change of ours: %v", preview.Changes)
+
+	s.StackFile = edited(t, s.StackFile, `version: "1.33"`, `version: "1.34"`)
+	_, err = s.Up(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{aksName, aksName + "/agentPools/system", aksName + "/agentPools/worker", aksName + "/agentPools/batch", aksName + "/agentPools/a100"},
+		slices.DeleteFunc(seen.below(), func(id string) bool { return strings.Contains(id, "maintenance") }), "the control plane, its pool, then each of the others")
+	assert.Equal(t, "1.34", at(seen.writes[0].Body["properties"], "kubernetesVersion"))
+	for i, w := range seen.writes[1:] {
+		assert.GreaterOrEqual(t, w.Start, seen.writes[i].End)
+	}
+	assert.Regexp(t, `^1\.34\.`, seen.live["currentKubernetesVersion"])
+}
+
+// kubernetesChanges are the objects in the cluster that a plan changes.
+func kubernetesChanges(result *engine.Result) []string {
+	var out []string
+	for _, r := range result.Resources {
+		if strings.HasPrefix(r.Type, "kubernetes:") && r.Op != "same" {
+			out = append(out, string(r.Op)+" "+r.URN)
+		}
+	}
+	return out
+}
+
+// The kubeconfig is asked for with plain names, and the identity of the cluster is
+// a plain name too: or each change of the cluster would show everything in it as
+// changed.
+func TestATagOfTheClusterChangesNothingInIt(t *testing.T) {
+	t.Parallel()
+	var seen watch
+	s := seen.over(session(t, "dev", smallFile(t)))
+	up, err := s.Up(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, kubernetesChanges(up), "there must be objects in the cluster")
+	s.Prepare = func(cloud *sim.Cloud) {
+		patch := httptest.NewRequest(http.MethodPatch, seen.id+"?api-version=2025-01-01", strings.NewReader(`{"tags": {"by-hand": "yes"}}`))
+		patch.Header.Set("Content-Type", "application/json")
+		patch.Header.Set("Authorization", "Bearer any")
+		answer := httptest.NewRecorder()
+		cloud.ARM().ServeHTTP(answer, patch)
+		require.Less(t, answer.Code, 300, answer.Body.String())
+	}
+	_, err = s.Refresh(t.Context())
+	require.NoError(t, err)
+	s.Prepare = nil
+	plan, err := s.Preview(t.Context())
+	require.NoError(t, err)
+	assert.True(t, slices.ContainsFunc(plan.Resources, func(r engine.Resource) bool {
+		return strings.HasSuffix(r.Type, ":ManagedCluster") && r.Op == "update"
+	}), "the tag is to be taken away: %v", plan.Changes)
+	assert.Empty(t, kubernetesChanges(plan))
+}
+
+// A first update from outside the network leaves the cluster empty; one from
+// inside fills it. Together they make what one update makes.
+func TestSkippingTheClusterAndThenNotIsOneUpdate(t *testing.T) {
+	t.Parallel()
+	made := func(files ...string) map[string][2]any {
+		s := session(t, "dev", files[0])
+		var last *engine.Result
+		for _, file := range files {
+			s.StackFile = file
+			up, err := s.Up(t.Context())
+			require.NoError(t, err)
+			last = up
+		}
+		out := map[string][2]any{}
+		for _, r := range last.Resources {
+			out[r.URN] = [2]any{r.Inputs, r.Outputs}
+		}
+		return out
+	}
+	small := smallFile(t)
+	skip := edited(t, small, `version: "1.33"`, `version: "1.33"`+"\n    inCluster: skip")
+	once, twice := made(small), made(skip, small)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(once)), slices.Collect(maps.Keys(twice)))
+	for urn, want := range once {
+		assert.Equal(t, want, twice[urn], urn)
+	}
+	plan, err := session(t, "dev", skip).Preview(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, kubernetesChanges(plan), "skip leaves the cluster alone")
+}
+
+// An import takes what Azure answers for inputs. The program's own must not differ
+// from them in anything that would make a new cluster.
+func TestAnImportedClusterIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	for stack, file := range map[string]string{"dev": smallFile(t), "prod": stackFiles["prod"]} {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			s := session(t, stack, file)
+			var replaces []string
+			var declared map[string]any
+			up, err := s.Up(t.Context())
+			require.NoError(t, err)
+			for _, r := range up.Resources {
+				if strings.HasSuffix(r.Type, ":ManagedCluster") {
+					declared = r.Inputs
+				}
+			}
+			require.NotNil(t, declared)
+			s.Inspect = func(cloud *sim.Cloud) { replaces = importAndDiff(t, cloud, declared) }
+			_, err = s.Preview(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, replaces)
+			changed := maps.Clone(declared)
+			changed["dnsPrefix"], changed["fqdnSubdomain"] = "another", "another"
+			s.Inspect = func(cloud *sim.Cloud) { replaces = importAndDiff(t, cloud, changed) }
+			_, err = s.Preview(t.Context())
+			require.NoError(t, err)
+			assert.NotEmpty(t, replaces, "another name of the API server is another cluster")
+		})
+	}
+}
+
+// importAndDiff imports the only cluster as the engine does, and returns what of
+// the inputs would replace it.
+func importAndDiff(t *testing.T, cloud *sim.Cloud, inputs map[string]any) []string {
+	var id string
+	for _, r := range cloud.State().Resources {
+		if r.Type == clusterType {
+			id = r.ID
+		}
+	}
+	require.NotEmpty(t, id)
+	const urn = "urn:pulumi:dev::onedoor::azure-native:containerservice/v20250101:ManagedCluster::imported"
+	provider := cloud.Providers()[sim.AzureNative]
+	read, err := provider.Read(t.Context(), &pulumirpc.ReadRequest{Id: id, Urn: urn})
+	require.NoError(t, err)
+	news, err := structpb.NewStruct(inputs)
+	require.NoError(t, err)
+	diff, err := provider.Diff(t.Context(), &pulumirpc.DiffRequest{
+		Id: id, Urn: urn, OldInputs: read.GetInputs(), Olds: read.GetProperties(), News: news, IgnoreChanges: []string{"workloadAutoScalerProfile", "agentPoolProfiles"},
+	})
+	require.NoError(t, err)
+	replaces := diff.GetReplaces()
+	for path := range diff.GetDetailedDiff() {
+		for _, immutable := range aks.ReplaceOnChanges(aks.ClusterImmutables) { // an option of the program, not the provider's
+			if path == immutable || strings.HasPrefix(path, immutable+".") || strings.HasPrefix(path, immutable+"[") {
+				replaces = append(replaces, path)
+			}
+		}
+	}
+	return replaces
 }

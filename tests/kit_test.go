@@ -11,15 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/cmd/embedded"
-	"onedoor/internal/engine"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
 func TestMain(m *testing.M) {
-	if engine.IsRecorder(os.Args[0]) {
-		engine.RecorderMain()
-	}
+	embedded.Dispatch()
 	if home := os.Getenv(upEnv); home != "" {
 		upMain(home)
 	}
@@ -42,7 +39,9 @@ func session(t testing.TB, stack, file string) *embedded.Session {
 	t.Helper()
 	dir, err := filepath.Abs(projectDir)
 	require.NoError(t, err)
-	return &embedded.Session{Dir: dir, StackFile: file, Stack: stack, Home: t.TempDir(), Progress: &log{t: t}}
+	return &embedded.Session{
+		Dir: dir, StackFile: file, Stack: stack, Home: t.TempDir(), Progress: &log{t: t}, WithoutPolicies: true, SkipCheckpoints: true,
+	}
 }
 
 // log shows progress in the test's log, a line at a time.

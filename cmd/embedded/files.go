@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"onedoor/internal/engine"
+	"onedoor/internal/policypack/results"
 )
 
 // plan is what is written of one operation. Other tools read it: fields are
@@ -18,8 +19,9 @@ type plan struct {
 	Resources []engine.Resource `json:"resources"` // sorted by urn
 }
 
-// Write writes the resources of result to <operation>.json in dir and returns
-// the file's path. Equal results give equal bytes.
+// Write writes the resources of result to <operation>.json in dir, and the objects
+// of the cluster to manifests beside it. It returns the path of the former. Equal
+// results give equal bytes.
 func Write(result *engine.Result, dir string) (string, error) {
 	var b bytes.Buffer
 	if err := Encode(&b, plan{result.Stack, true, result.Resources}); err != nil {
@@ -28,7 +30,24 @@ func Write(result *engine.Result, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
+	if err := writeManifests(result, dir); err != nil {
+		return "", err
+	}
 	path := filepath.Join(dir, string(result.Operation)+".json")
+	return path, os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// WritePolicy writes what the policy packs judged to policy.json in dir and returns
+// the file's path.
+func WritePolicy(judged *results.Document, dir string) (string, error) {
+	var b bytes.Buffer
+	if err := Encode(&b, judged); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "policy.json")
 	return path, os.WriteFile(path, b.Bytes(), 0o644)
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"onedoor/internal/engine"
+	"onedoor/internal/policypack/results"
 	"onedoor/sim"
 	"onedoor/stacks"
 )
@@ -24,8 +25,24 @@ type Session struct {
 	Cloud     string    // file of the simulated cloud; "" gives the stack one of its own. Stacks that share one must not run at the same time.
 	Progress  io.Writer // a person's view; nil means silence
 
+	// Simulate changes how the cloud behaves; Prepare sees it before each operation.
+	// Both may be nil.
+	Simulate []sim.Option
+	Prepare  func(*sim.Cloud)
 	// Inspect sees the simulated cloud after each operation; may be nil.
 	Inspect func(*sim.Cloud)
+
+	// PolicyDir holds the configurations of the policy packs, <pack>.json; "" means
+	// Dir/policies/stacks/<stack>. A pack without one has its standard levels.
+	PolicyDir string
+	// WithoutPolicies leaves the policy packs out, for tests of other things.
+	WithoutPolicies bool
+	// SkipCheckpoints writes the state once, at the end of an update: for tests alone,
+	// since an update that is killed then leaves nothing.
+	SkipCheckpoints bool
+	// Policy is what the packs judged in the last preview or update, nil if they did
+	// not see the whole stack.
+	Policy *results.Document
 }
 
 // Preview plans an update and changes nothing.
@@ -74,18 +91,22 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 	}
 	run := &engine.Run{
 		CLI: cli, Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home,
-		Program: stacks.Run, Recorder: recorder, Progress: s.Progress,
+		Recorder: recorder, Progress: s.Progress, SkipCheckpoints: s.SkipCheckpoints,
 	}
 	release, err := run.Hold(ctx, op) // the cloud's file is the stack's too
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	cloud, err := sim.Open(s.cloudFile())
+	cloud, err := sim.Open(s.cloudFile(), s.Simulate...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cloud.Close()) }()
+	run.Program = stacks.Program(cloud.Sleep)
+	if s.Prepare != nil {
+		s.Prepare(cloud)
+	}
 	if s.Cloud == "" && op != engine.OpPreview {
 		if err := s.abandon(run, cloud); err != nil {
 			return nil, err
@@ -97,6 +118,10 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	run.Providers = append(run.Providers, patches)
+	judged, err := s.policies(run)
+	if err != nil {
+		return nil, err
+	}
 	for pkg, server := range cloud.Providers() {
 		run.Providers = append(run.Providers, engine.Provider{Package: pkg, Server: server})
 	}
@@ -104,6 +129,7 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 	if s.Inspect != nil {
 		s.Inspect(cloud)
 	}
+	s.Policy, err = s.judge(judged, result, err)
 	return result, err
 }
 

@@ -7,13 +7,11 @@ import (
 	"io"
 	"os"
 
-	"onedoor/internal/engine"
+	"onedoor/cmd/embedded"
 )
 
 func main() {
-	if engine.IsRecorder(os.Args[0]) { // the engine starts this binary as a policy pack
-		engine.RecorderMain()
-	}
+	embedded.Dispatch() // the engine starts this binary as a policy pack
 	dir, err := os.Getwd()
 	if err != nil {
 		os.Exit(report(os.Stderr, err))

@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"onedoor/cmd/embedded"
 	"onedoor/internal/engine"
 )
 
 func TestMain(m *testing.M) {
-	if engine.IsRecorder(os.Args[0]) {
-		engine.RecorderMain()
-	}
+	embedded.Dispatch()
 	os.Exit(m.Run())
 }
 

@@ -53,6 +53,9 @@ func newRoot(dir string, stdout, stderr io.Writer) *cobra.Command {
 		at.operation("up", "Preview, then make what the program declares", nil, (*embedded.Session).Up),
 		at.operation("refresh", "Read every resource back into the state", nil, (*embedded.Session).Refresh),
 		at.destroy(),
+		at.planGPU(),
+		at.reach(),
+		at.reports(),
 	)
 	return root
 }
@@ -93,7 +96,15 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 			fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
 			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
 			result, err := do(session, c.Context())
+			err = errors.Join(err, proven(engine.Operation(name), result, err))
 			doc := documentOf(engine.Operation(name), s.name, result, err)
+			if session.Policy != nil {
+				file, writeErr := embedded.WritePolicy(session.Policy, filepath.Join(out, s.name))
+				if writeErr != nil {
+					return &engine.SetupError{Err: fmt.Errorf("%w; name another directory with --out", writeErr)}
+				}
+				doc.Policy = &judged{Profile: session.Policy.Profile, Summary: session.Policy.Summary, File: relative(at.dir, file)}
+			}
 			if err == nil {
 				file, writeErr := embedded.Write(result, filepath.Join(out, s.name))
 				if writeErr != nil {

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"onedoor/internal/engine"
+	"onedoor/internal/policypack/results"
 )
 
 // document is the summary of one operation.
@@ -22,8 +23,21 @@ type document struct {
 	Kinds     map[string]map[string]int `json:"kinds"`   // resources by type and op
 	Warnings  []engine.Diagnostic       `json:"warnings"`
 	Errors    []engine.Diagnostic       `json:"errors"`
+	Policy    *judged                   `json:"policy,omitempty"`
 	File      string                    `json:"file,omitempty"`  // where the resources are
 	Error     string                    `json:"error,omitempty"` // why it did not succeed
+}
+
+// judged is what the policy packs found.
+type judged struct {
+	Profile string          `json:"profile"`
+	Summary results.Summary `json:"summary"`
+	File    string          `json:"file"` // where each judgement is
+}
+
+func (j *judged) String() string {
+	n := j.Summary
+	return fmt.Sprintf("Policy (%s): %d rules, %d pass, %d fail, %d waived, %d not applicable, %d not checked: %s", j.Profile, n.Rules, n.Pass, n.Fail, n.Waived, n.NotApplicable, n.NotChecked, j.File)
 }
 
 // documentOf summarises an operation of a stack: what the engine did, nil when
@@ -70,6 +84,9 @@ func (d *document) print(w io.Writer) {
 	}
 	if len(d.Warnings) == 0 {
 		fmt.Fprint(w, "\nNo warnings.")
+	}
+	if d.Policy != nil {
+		fmt.Fprintf(w, "\n%s", d.Policy)
 	}
 	fmt.Fprintf(w, "\nEvery resource with its inputs: %s\n%s\n", d.File, simulated)
 }

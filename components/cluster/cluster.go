@@ -18,6 +18,7 @@ import (
 
 	"onedoor/internal/az"
 	"onedoor/internal/az/aks"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/ref"
 	armpatch "onedoor/plugins/armpatch/sdk"
 )
@@ -30,6 +31,12 @@ const component = "cluster"
 
 // apiVersion is that of the pinned module, for the requests of the patch.
 const apiVersion = "2025-01-01"
+
+// logged are the logs of the control plane that are kept: who changed what, who
+// logged in, what the API server and the autoscaler decided. Reads, which
+// kube-audit would add, are most of the volume.
+// https://learn.microsoft.com/azure/aks/monitor-aks#aks-control-planeresource-logs
+var logged = []string{"cluster-autoscaler", "guard", "kube-apiserver", "kube-audit-admin"}
 
 // Args are the inputs of New.
 type Args struct {
@@ -133,6 +140,9 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	enters, err := scope.Grant(ctx, name+"-deployer-administers", az.ClusterAdmin, args.Deployer, ref.Ready(id, made), in)
 	if err != nil {
 		return nil, fmt.Errorf("cluster %q: deployer: %w", name, err)
+	}
+	if err := diagnostics.Send(ctx, name, ref.Ready(id, made).ID, args.Logs, diagnostics.Setting{Categories: logged}, in, pulumi.DeletedWith(made)); err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
 	c.Made = made
 	c.Ready = ref.Ready(id, keda, last)

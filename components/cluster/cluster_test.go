@@ -11,7 +11,6 @@ import (
 	"onedoor/components/cluster"
 	"onedoor/internal/az"
 	"onedoor/internal/fake"
-	"onedoor/internal/ref"
 )
 
 func args() cluster.Args {
@@ -27,7 +26,7 @@ func args() cluster.Args {
 	spot.Spot = true
 	return cluster.Args{
 		Scope: fake.Scope(az.Prod), TenantID: "66666666-7777-8888-9999-000000000000", Group: fake.Group(), Identity: fake.Identity("cluster"),
-		Kubelet: fake.Identity("kubelet"), Logs: ref.Logs{Workspace: ref.Ready(fake.GroupID + "/providers/Microsoft.OperationalInsights/workspaces/logs")},
+		Kubelet: fake.Identity("kubelet"), Logs: fake.Logs(),
 		Version: "1.33", Admins: []string{"77777777-7777-8888-9999-000000000000"}, Access: cluster.Access{Private: true, Zone: &zone},
 		Pods: netip.MustParsePrefix("10.244.0.0/16"), Services: netip.MustParsePrefix("10.245.0.0/16"), Hostname: true,
 		Window: cluster.Maintenance{Day: "Sunday", Start: "01:00", UTCOffset: "+01:00", Hours: 6}, Login: cluster.LoginAzureCLI, Deployer: fake.Identity("runner"),

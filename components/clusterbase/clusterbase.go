@@ -1,6 +1,7 @@
 // Package clusterbase owns what every workload in the cluster stands on: a KEDA
-// operator that has its identity, the namespaces, and the service accounts that
-// identities trust. The workloads themselves are other components.
+// operator that has its identity, the namespaces with what they may hold, and the
+// service accounts that identities trust. The workloads themselves are other
+// components.
 package clusterbase
 
 import (
@@ -32,12 +33,12 @@ const (
 type Args struct {
 	Cluster  pulumi.Resource // everything here goes with it
 	Accounts map[kube.ServiceAccount]Account
+	Quotas   map[string]Quota // by namespace; one without may hold whatever fits
 }
 
 // Account is a service account.
 type Account struct {
-	ClientID pulumi.StringInput // of the identity it acts as, once that trusts it
-	API      bool               // its pods talk to the Kubernetes API
+	ClientID pulumi.StringInput // of the identity it acts as, once that trusts it; nil for none
 }
 
 // ClusterBase is the ground of the cluster. Fields below ResourceState are its
@@ -53,7 +54,8 @@ type ClusterBase struct {
 var podSecurity = map[string]string{
 	kube.Batch:   "restricted",
 	kube.Workers: "restricted",
-	kube.Serving: "baseline", // images of model servers run as root
+	kube.Serving: "baseline",   // images of model servers run as root
+	kube.Devices: "privileged", // the plugin mounts a directory of the node
 }
 
 // New declares the ground. Children carry name, so two can coexist.
@@ -73,6 +75,15 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		}
 	}
 	return b, ctx.RegisterResourceOutputs(b, pulumi.Map{})
+}
+
+// watched is the level that pods are warned about: the strictest, but where it is
+// known that none can keep it.
+func watched(namespace string) string {
+	if podSecurity[namespace] == "privileged" {
+		return "privileged"
+	}
+	return "restricted"
 }
 
 // restartKEDA makes the operator of KEDA start once more, now that both KEDA and
@@ -96,27 +107,38 @@ func (a Args) namespace(ctx *pulumi.Context, name, namespace string, in []pulumi
 		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(namespace), Labels: pulumi.StringMap{
 			partOf:                               pulumi.String("onedoor"),
 			"pod-security.kubernetes.io/enforce": pulumi.String(podSecurity[namespace]),
-			"pod-security.kubernetes.io/audit":   pulumi.String("restricted"),
-			"pod-security.kubernetes.io/warn":    pulumi.String("restricted"),
+			"pod-security.kubernetes.io/audit":   pulumi.String(watched(namespace)),
+			"pod-security.kubernetes.io/warn":    pulumi.String(watched(namespace)),
 		}},
 	}, in...)
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
 	ready := []pulumi.Resource{made}
+	if quota, limited := a.Quotas[namespace]; limited {
+		one, err := quota.declare(ctx, name+"-"+namespace+"-quota", ref.After(pulumi.String(namespace), made), in)
+		if err != nil {
+			return pulumi.StringOutput{}, fmt.Errorf("quota: %w", err)
+		}
+		ready = append(ready, one)
+	}
 	for _, account := range slices.SortedFunc(maps.Keys(a.Accounts), kube.ServiceAccount.Compare) {
 		if account.Namespace != namespace {
 			continue
 		}
 		acts := a.Accounts[account]
+		var annotations pulumi.StringMapInput
+		if acts.ClientID != nil {
+			annotations = pulumi.StringMap{kube.ClientIDAnnotation: acts.ClientID}
+		}
 		one, err := corev1.NewServiceAccount(ctx, name+"-"+account.Name, &corev1.ServiceAccountArgs{
 			Metadata: metav1.ObjectMetaArgs{
 				Name:        pulumi.String(account.Name),
 				Namespace:   ref.After(pulumi.String(namespace), made),
 				Labels:      pulumi.StringMap{partOf: pulumi.String("onedoor")},
-				Annotations: pulumi.StringMap{kube.ClientIDAnnotation: acts.ClientID},
+				Annotations: annotations,
 			},
-			AutomountServiceAccountToken: pulumi.Bool(acts.API),
+			AutomountServiceAccountToken: pulumi.Bool(false), // a pod that needs a token mounts it by name
 		}, in...)
 		if err != nil {
 			return pulumi.StringOutput{}, fmt.Errorf("account %s: %w", account.Name, err)

@@ -1,6 +1,7 @@
 package clusterbase_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -9,6 +10,7 @@ import (
 	"onedoor/components/clusterbase"
 	"onedoor/internal/fake"
 	"onedoor/internal/kube"
+	"onedoor/internal/manifest"
 )
 
 func program(ctx *pulumi.Context) error {
@@ -17,9 +19,13 @@ func program(ctx *pulumi.Context) error {
 		return err
 	}
 	b, err := clusterbase.New(ctx, "base", clusterbase.Args{Cluster: &made, Accounts: map[kube.ServiceAccount]clusterbase.Account{
-		kube.ControlPlane:   {ClientID: pulumi.String("control-plane-client"), API: true},
+		kube.ControlPlane:   {ClientID: pulumi.String("control-plane-client")},
 		kube.Worker("text"): {ClientID: pulumi.String("text-client")},
 		kube.Worker("docs"): {ClientID: pulumi.String("docs-client")},
+		kube.DevicePlugin:   {},
+	}, Quotas: map[string]clusterbase.Quota{
+		kube.Batch:   {Pods: 3, CPUMilli: 750, MemoryMiB: 1536},
+		kube.Serving: {Devices: map[string]int{"nvidia.com/gpu": 14}},
 	}})
 	if err != nil {
 		return err
@@ -46,6 +52,37 @@ func TestPodsOfNamespacesAreHeldToALevel(t *testing.T) {
 	for namespace, level := range map[string]string{kube.Batch: "restricted", kube.Workers: "restricted", kube.Serving: "baseline"} {
 		labels := plan.Get(t, "base-"+namespace).Input("metadata").(map[string]any)["labels"].(map[string]any)
 		assert.Equal(t, level, labels["pod-security.kubernetes.io/enforce"], namespace)
+		assert.Equal(t, "restricted", labels["pod-security.kubernetes.io/warn"], namespace)
+	}
+	labels := plan.Get(t, "base-"+kube.Devices).Input("metadata").(map[string]any)["labels"].(map[string]any)
+	assert.Equal(t, "privileged", labels["pod-security.kubernetes.io/enforce"], "the plugin mounts a directory of the node")
+}
+
+func TestNamespacesHoldWhatIsPlanned(t *testing.T) {
+	t.Parallel()
+	for _, mode := range fake.Modes {
+		plan := fake.Run(t, mode, program)
+		assert.Equal(t, []string{"base-onedoor-batch-quota", "base-onedoor-serving-quota"}, plan.Names(":ResourceQuota"))
+		quota := plan.Get(t, "base-onedoor-batch-quota")
+		assert.Equal(t, map[string]any{"hard": map[string]any{"pods": "3", "requests.cpu": "750m", "requests.memory": "1536Mi"}}, quota.Input("spec"))
+		assert.Equal(t, []string{"base-onedoor-batch"}, quota.DependsOn)
+		assert.Equal(t, map[string]any{"hard": map[string]any{"requests.nvidia.com/gpu": "14"}}, plan.Get(t, "base-onedoor-serving-quota").Input("spec"))
+	}
+}
+
+func TestObjectsAreLegal(t *testing.T) {
+	t.Parallel()
+	for _, mode := range fake.Modes {
+		for _, r := range fake.Run(t, mode, program).Resources {
+			if !strings.HasPrefix(r.Type, "kubernetes:") || strings.HasSuffix(r.Type, "Patch") {
+				continue
+			}
+			object := map[string]any{}
+			for key := range r.Inputs {
+				object[string(key)] = r.Input(string(key))
+			}
+			assert.Empty(t, manifest.Check(object), r.Name)
+		}
 	}
 }
 
@@ -56,8 +93,10 @@ func TestAccountsActAsTheirIdentity(t *testing.T) {
 	metadata := account.Input("metadata").(map[string]any)
 	assert.Equal(t, kube.Workers, metadata["namespace"])
 	assert.Equal(t, map[string]any{"azure.workload.identity/client-id": "text-client"}, metadata["annotations"])
-	assert.Equal(t, false, account.Input("automountServiceAccountToken"), "workers have no business with the Kubernetes API")
-	assert.Equal(t, true, plan.Get(t, "base-control-plane").Input("automountServiceAccountToken"))
+	for _, name := range plan.Names(":ServiceAccount") {
+		assert.Equal(t, false, plan.Get(t, name).Input("automountServiceAccountToken"), "%s: nobody has a token of the API server without asking", name)
+	}
+	assert.NotContains(t, plan.Get(t, "base-device-plugin").Input("metadata"), "annotations", "it acts as no identity")
 	assert.Contains(t, account.DependsOn, "base-"+kube.Workers)
 	assert.Equal(t, []string{"base-onedoor-workers", "base-worker-docs", "base-worker-text"}, plan.Get(t, "reader").DependsOn, "a namespace is ready with its accounts")
 }

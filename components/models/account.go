@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	cognitiveservices "github.com/pulumi/pulumi-azure-native-sdk/cognitiveservices/v2/v20241001"
-	insights "github.com/pulumi/pulumi-azure-native-sdk/insights/v2/v20210501preview"
+
 	network "github.com/pulumi/pulumi-azure-native-sdk/network/v2/v20240501"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
 	"onedoor/internal/az/openai"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/privatelink"
 	"onedoor/internal/ref"
 )
@@ -73,7 +74,7 @@ func newAccount(ctx *pulumi.Context, a account, args Args, in pulumi.ResourceOpt
 	if err != nil {
 		return ref.ModelAccount{}, err
 	}
-	if err := a.logs(ctx, args.Logs, target, in); err != nil {
+	if err := diagnostics.Send(ctx, a.name, target.ID, args.Logs, diagnostics.Setting{Categories: openai.LogCategories, Metrics: true}, in); err != nil {
 		return ref.ModelAccount{}, err
 	}
 	ready = append(ready, grant, chained)
@@ -117,22 +118,4 @@ func (a account) endpoint(ctx *pulumi.Context, args Args, target ref.Resource, i
 		return nil, fmt.Errorf("endpoint: dns: %w", err)
 	}
 	return append(ready, registration), nil
-}
-
-// logs sends who did what, and the metrics, to the workspace.
-func (a account) logs(ctx *pulumi.Context, logs ref.Logs, target ref.Resource, in pulumi.ResourceOption) error {
-	settings := insights.LogSettingsArray{}
-	for _, category := range openai.LogCategories {
-		settings = append(settings, insights.LogSettingsArgs{Category: pulumi.String(category), Enabled: pulumi.Bool(true)})
-	}
-	if _, err := insights.NewDiagnosticSetting(ctx, a.name+"-logs", &insights.DiagnosticSettingArgs{
-		Name:        pulumi.String("workspace"),
-		ResourceUri: target.ID,
-		WorkspaceId: logs.Workspace.ID,
-		Logs:        settings,
-		Metrics:     insights.MetricSettingsArray{insights.MetricSettingsArgs{Category: pulumi.String("AllMetrics"), Enabled: pulumi.Bool(true)}},
-	}, in); err != nil {
-		return fmt.Errorf("logs: %w", err)
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"onedoor/internal/az"
 	"onedoor/internal/capacity"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/privatelink"
 	"onedoor/internal/ref"
 )
@@ -46,6 +47,7 @@ const maxSizeMB = 5120
 type Args struct {
 	Scope        az.Scope
 	Group        ref.Group
+	Logs         ref.Logs
 	Units        int  // messaging units of the Premium tier; 0 takes the Standard tier
 	Private      bool // reachable through the network alone; takes units
 	Endpoints    ref.Subnet
@@ -159,6 +161,9 @@ func (b *builder) namespace() ([]pulumi.Resource, error) {
 		pulumi.IgnoreChanges([]string{"zoneRedundant"})) // Azure turns it on by itself
 	if err != nil {
 		return nil, fmt.Errorf("queue %q: namespace: %w", b.name, err)
+	}
+	if err := diagnostics.Send(b.ctx, b.name, ref.Ready(b.id, made).ID, b.args.Logs, diagnostics.Setting{}, b.in); err != nil {
+		return nil, err
 	}
 	b.bus = ref.After(pulumi.String(b.plain), made)
 	if !b.args.Private {

@@ -16,7 +16,7 @@ import (
 
 func args() queue.Args {
 	return queue.Args{
-		Scope: fake.Scope(az.Prod), Group: fake.Group(), Units: 2, Private: true, Endpoints: fake.Subnet("endpoints"), Zones: fake.Zones(az.ZoneServiceBus),
+		Scope: fake.Scope(az.Prod), Group: fake.Group(), Logs: fake.Logs(), Units: 2, Private: true, Endpoints: fake.Subnet("endpoints"), Zones: fake.Zones(az.ZoneServiceBus),
 		ControlPlane: fake.Identity("control-plane"), Scaler: fake.Identity("scaler"),
 		Work: map[string]queue.Work{
 			"text":  {Worker: fake.Identity("worker-text"), Hold: capacity.Hold{Lock: time.Minute}, TimeToLive: 26 * time.Hour, Deliveries: 10},

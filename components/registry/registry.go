@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/privatelink"
 	"onedoor/internal/ref"
 )
@@ -23,6 +24,7 @@ const component = "registry"
 type Args struct {
 	Scope     az.Scope
 	Group     ref.Group
+	Logs      ref.Logs
 	Existing  *az.ID     // a registry that others own; nil makes one
 	Private   bool       // reachable through the network alone
 	Endpoints ref.Subnet // of data endpoints
@@ -100,5 +102,5 @@ func (r *Registry) create(ctx *pulumi.Context, name, plain string, args Args, in
 		return fmt.Errorf("registry %q: %w", name, err)
 	}
 	r.Resource = ref.Ready(scope.ResourceID(args.Group.PlainName, "Microsoft.ContainerRegistry/registries", plain), made)
-	return nil
+	return diagnostics.Send(ctx, name, r.Resource.ID, args.Logs, diagnostics.Setting{}, in)
 }

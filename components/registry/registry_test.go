@@ -14,7 +14,7 @@ import (
 
 func args() registry.Args {
 	return registry.Args{
-		Scope: fake.Scope(az.Prod), Group: fake.Group(), Private: true, Endpoints: fake.Subnet("endpoints"),
+		Scope: fake.Scope(az.Prod), Group: fake.Group(), Logs: fake.Logs(), Private: true, Endpoints: fake.Subnet("endpoints"),
 		Zones: fake.Zones(az.ZoneRegistry), Kubelet: fake.Identity("kubelet"), Runner: fake.Identity("runner"),
 	}
 }

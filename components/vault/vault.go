@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/privatelink"
 	"onedoor/internal/ref"
 )
@@ -25,6 +26,7 @@ type Args struct {
 	Scope        az.Scope
 	TenantID     string // GUID of the Entra tenant whose tokens the vaults accept
 	Group        ref.Group
+	Logs         ref.Logs
 	Endpoints    ref.Subnet // of data endpoints
 	Zones        ref.Zones
 	ControlPlane ref.Identity // reads its own vault
@@ -106,6 +108,9 @@ func vault(ctx *pulumi.Context, name, door, bypass string, args Args, in pulumi.
 		return Vault{}, fmt.Errorf("vault %q: %s: %w", name, door, err)
 	}
 	target := ref.Ready(id, made)
+	if err := diagnostics.Send(ctx, name+"-"+door, target.ID, args.Logs, diagnostics.Setting{}, in); err != nil {
+		return Vault{}, fmt.Errorf("vault %q: %w", name, err)
+	}
 	endpoint, err := privatelink.New(ctx, name+"-"+door, privatelink.Args{
 		Scope: scope, Component: component, Group: args.Group, Subnet: args.Endpoints,
 		Target: target, GroupID: "vault", Zone: az.ZoneVault, Zones: args.Zones,

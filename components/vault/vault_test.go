@@ -13,7 +13,7 @@ import (
 
 func args() vault.Args {
 	return vault.Args{
-		Scope: fake.Scope(az.Prod), TenantID: "66666666-7777-8888-9999-000000000000", Group: fake.Group(), Endpoints: fake.Subnet("endpoints"),
+		Scope: fake.Scope(az.Prod), TenantID: "66666666-7777-8888-9999-000000000000", Group: fake.Group(), Logs: fake.Logs(), Endpoints: fake.Subnet("endpoints"),
 		Zones: fake.Zones(az.ZoneVault), ControlPlane: fake.Identity("control-plane"), Runner: fake.Identity("runner"),
 	}
 }

@@ -92,7 +92,7 @@ func (r *Run) Preview(ctx context.Context) (*Result, error) {
 	return r.operate(ctx, OpPreview, nil, func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
 		opts := []optpreview.Option{
 			optpreview.EventStreams(ch), optpreview.SuppressProgress(), optpreview.SuppressOutputs(),
-			optpreview.PolicyPacks(r.packs(OpPreview)...), optpreview.PolicyPackConfigs(r.PackConfigs...),
+			optpreview.PolicyPacks(r.packs(OpPreview)...), optpreview.PolicyPackConfigs(r.packConfigs(OpPreview)...),
 		}
 		if r.Parallel > 0 {
 			opts = append(opts, optpreview.Parallel(int(r.Parallel)))
@@ -108,7 +108,7 @@ func (r *Run) Up(ctx context.Context) (*Result, error) {
 	return r.operate(ctx, OpUp, nil, func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{
 			optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs(),
-			optup.PolicyPacks(r.packs(OpUp)...), optup.PolicyPackConfigs(r.PackConfigs...),
+			optup.PolicyPacks(r.packs(OpUp)...), optup.PolicyPackConfigs(r.packConfigs(OpUp)...),
 		}
 		if r.Parallel > 0 {
 			opts = append(opts, optup.Parallel(int(r.Parallel)))
@@ -160,6 +160,22 @@ func (r *Run) packs(op Operation) []string {
 	return packs
 }
 
+// packConfigs are the configuration files of packs, one for each if there are any:
+// the CLI takes all or none. noConfig stands for a pack without.
+func (r *Run) packConfigs(op Operation) []string {
+	if len(r.PackConfigs) == 0 {
+		return nil
+	}
+	configs := append([]string(nil), r.PackConfigs...)
+	for range len(r.packs(op)) - len(configs) {
+		configs = append(configs, filepath.Join(r.Home, noConfig))
+	}
+	return configs
+}
+
+// noConfig is the configuration of a pack that has none, in Home.
+const noConfig = "no-policy-config.json"
+
 // operate is what the four operations share.
 func (r *Run) operate(ctx context.Context, op Operation, flags []string, call func(context.Context, auto.Stack, chan<- events.EngineEvent) error) (*Result, error) {
 	if r.CLI.Path == "" || r.Program == nil {
@@ -199,6 +215,9 @@ func (r *Run) operate(ctx context.Context, op Operation, flags []string, call fu
 		if protected := before.protected(); len(protected) > 0 {
 			return nil, &Failure{Operation: op, Stack: r.Stack, Kind: KindProtected, Protected: protected}
 		}
+	}
+	if err := os.WriteFile(filepath.Join(r.Home, noConfig), []byte("{}\n"), 0o644); err != nil {
+		return nil, err
 	}
 	record := l.record()
 	if err := errors.Join(os.RemoveAll(record), os.MkdirAll(record, 0o755)); err != nil {

@@ -32,6 +32,14 @@ func Group() ref.Group {
 	return ref.Group{Resource: ref.Ready(GroupID), PlainName: "rg", Name: pulumi.String("rg").ToStringOutput()}
 }
 
+// Logs are where diagnostics go.
+func Logs() ref.Logs {
+	return ref.Logs{
+		Workspace: ref.Ready(GroupID + "/providers/Microsoft.OperationalInsights/workspaces/logs"),
+		Component: ref.Ready(GroupID + "/providers/Microsoft.Insights/components/logs"),
+	}
+}
+
 // Identity is an identity called name, with a principal and a client to match.
 func Identity(name string) ref.Identity {
 	return ref.Identity{

@@ -78,3 +78,16 @@ type Queue struct {
 	Resource
 	Name string // within its namespace
 }
+
+// Ready is the queue's name, once it is ready to be used.
+func (q Queue) Ready() pulumi.StringOutput {
+	return q.ID.ApplyT(func(string) string { return q.Name }).(pulumi.StringOutput)
+}
+
+// Keys are secrets in a vault that are valid together: one signs, all verify.
+type Keys struct {
+	Vault   string                         // its name
+	Tenant  string                         // GUID of the Entra tenant that guards it
+	Signing string                         // id of the key that signs
+	Secrets map[string]pulumi.StringOutput // names of the secrets by the id of their key, each once its readers may read it
+}

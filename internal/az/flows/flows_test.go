@@ -158,10 +158,17 @@ func TestLoadBalancedCallsReachTheirNodes(t *testing.T) {
 	t.Parallel()
 	s := sites(t)["classic"]
 	doors := s.Plan.Subnet(netplan.Doors).Prefix.String()
-	for _, role := range []netplan.Role{netplan.BatchNodes, netplan.GPUNodes("a100")} {
-		assert.True(t, opens(s, role, Inbound, s.Plan.Subnet(netplan.Gateway).Prefix.String(), doors, "443", TCP), role)
+	for _, c := range []struct {
+		role          netplan.Role
+		gateway, peer bool
+	}{
+		{netplan.GPUNodes("a100"), true, false}, // the edge is the gateway's
+		{netplan.BatchNodes, false, true},       // the control plane is everybody's
+		{netplan.WorkerNodes, false, false},
+	} {
+		assert.Equal(t, c.gateway, opens(s, c.role, Inbound, s.Plan.Subnet(netplan.Gateway).Prefix.String(), doors, "443", TCP), "gateway to %s", c.role)
+		assert.Equal(t, c.peer, opens(s, c.role, Inbound, "10.0.0.0/16", doors, "443", TCP), "peers to %s", c.role)
 	}
-	assert.False(t, opens(s, netplan.WorkerNodes, Inbound, s.Plan.Subnet(netplan.Gateway).Prefix.String(), doors, "443", TCP))
 }
 
 // Nodes need the internet for their packages, whose publishers name no fixed

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onedoor/internal/az/netplan"
+	"onedoor/internal/kube"
 )
 
 // Place is one end of a flow.
@@ -15,6 +16,10 @@ type Place struct {
 	service string                  // what is reached there, where a subnet holds several things
 	prefix  func(Site) []string     // addresses that rules elsewhere name for the place
 	extra   func(Site) []string     // addresses besides the subnet's own that its own rules name; may be nil
+
+	namespaces []string // of the pods that are the place, where pods are
+	hosts      []string // names of the place on the internet, each as Cilium matches them
+	entity     Entity   // what the place is to the cluster, where it has a word of its own
 }
 
 // String is the place's name in documents and rule descriptions.
@@ -32,12 +37,33 @@ func (p Place) Holds(role netplan.Role) bool { return p.holds != nil && p.holds(
 // place, sorted.
 func (p Place) Prefixes(s Site) []string { return p.prefix(s) }
 
+// Namespaces are those whose pods are the place, sorted; none where the place is
+// no pods.
+func (p Place) Namespaces() []string { return p.namespaces }
+
+// Entity is what the cluster itself calls a place.
+type Entity string
+
+// The entities.
+const (
+	ClusterDNS Entity = "cluster-dns"
+	APIServer  Entity = "kube-apiserver" // as Cilium calls it
+)
+
+// Entity is what the place is to the cluster, "" for nothing special.
+func (p Place) Entity() Entity { return p.entity }
+
+// Hosts are the names of the place on the internet; none where addresses tell.
+func (p Place) Hosts() []string { return p.hosts }
+
 var (
 	systemNodes  = subnet(netplan.SystemNodes, "")
-	workerNodes  = subnet(netplan.WorkerNodes, "")
-	batchNodes   = subnet(netplan.BatchNodes, "")
+	workerNodes  = subnet(netplan.WorkerNodes, "").with(kube.Workers)
+	batchNodes   = subnet(netplan.BatchNodes, "").with(kube.Batch)
 	runner       = subnet(netplan.Runner, "")
-	doors        = doorsPlace()
+	batchDoor    = doorsPlace(kube.Batch)
+	servingEdge  = doorsPlace(kube.Serving)
+	doors        = doorsPlace(kube.Batch, kube.Serving)
 	models       = subnet(netplan.EndpointsModels, "model accounts")
 	batchAccount = subnet(netplan.EndpointsBatch, "batch account")
 	blob         = subnet(netplan.EndpointsData, "blob")
@@ -46,7 +72,7 @@ var (
 	vault        = subnet(netplan.EndpointsData, "vaults")
 	registry     = subnet(netplan.EndpointsData, "registry")
 
-	gpuNodes = subnets("gpu-nodes", netplan.Role.IsGPU)
+	gpuNodes = subnets("gpu-nodes", netplan.Role.IsGPU).with(kube.Serving)
 	anyNode  = subnets("nodes", netplan.Role.IsNodes)
 
 	// nodesAndPods adds the overlay addresses of pods.
@@ -75,7 +101,34 @@ var (
 	}}
 	internet          = tag("Internet")
 	azureLoadBalancer = tag("AzureLoadBalancer")
+
+	// Pods without subnets of their own: no security group tells them from their
+	// nodes, only the policies of the cluster do.
+	platformPods = pod("platform-pods", kube.Batch, kube.Serving, kube.Workers)
+	controlPlane = pod("control-plane", kube.Batch)
+	modelServers = pod("model-servers", kube.Serving)
+	systemPods   = pod("system-pods", kube.System)
+	clusterDNS   = Place{name: "cluster-dns", prefix: nowhere, entity: ClusterDNS}
+	apiServer    = Place{name: "kubernetes-api", prefix: nowhere, entity: APIServer}
+
+	// https://learn.microsoft.com/azure/aks/outbound-rules-control-egress
+	login = Place{name: "login", prefix: nowhere, hosts: []string{"login.microsoftonline.com"}}
+	// https://learn.microsoft.com/azure/azure-monitor/fundamentals/azure-monitor-network-access
+	telemetry = Place{name: "telemetry", prefix: nowhere, hosts: []string{"*.in.applicationinsights.azure.com", "*.livediagnostics.monitor.azure.com"}}
 )
+
+// with is the place, known to the cluster as the pods of namespaces.
+func (p Place) with(namespaces ...string) Place {
+	p.namespaces = namespaces
+	return p
+}
+
+// pod is the place of all pods of namespaces.
+func pod(name string, namespaces ...string) Place {
+	return Place{name: name, prefix: nowhere, namespaces: namespaces}
+}
+
+func nowhere(Site) []string { return nil }
 
 // subnet is the place of one role.
 func subnet(role netplan.Role, service string) Place {
@@ -97,24 +150,28 @@ func subnets(name string, holds func(netplan.Role) bool) Place {
 	}}
 }
 
-// doorsPlace is the load balancers' subnet. Their back ends are nodes of the
-// control plane and of serving, and AKS load balancers keep the front end's
-// address as the destination, so the nodes' own rules must let it in. The rules
-// of other nodes do not: services behind a door need externalTrafficPolicy
-// Local, or Azure balances to nodes that drop what it sends.
+// doorsPlace is the load balancers' subnet, with the doors that the pods of
+// namespaces stand behind. Their back ends are the nodes of those pods, and AKS
+// load balancers keep the front end's address as the destination, so the nodes'
+// own rules must let it in. The rules of other nodes do not: services behind a
+// door need externalTrafficPolicy Local, or Azure balances to nodes that drop what
+// it sends.
 // https://learn.microsoft.com/azure/load-balancer/load-balancer-floating-ip
-func doorsPlace() Place {
-	p := subnet(netplan.Doors, "")
-	p.holds = func(r netplan.Role) bool { return r == netplan.Doors || r == netplan.BatchNodes || r.IsGPU() }
+func doorsPlace(namespaces ...string) Place {
+	p := subnet(netplan.Doors, "").with(namespaces...)
+	batch, serving := slices.Contains(namespaces, kube.Batch), slices.Contains(namespaces, kube.Serving)
+	p.holds = func(r netplan.Role) bool {
+		return r == netplan.Doors || batch && r == netplan.BatchNodes || serving && r.IsGPU()
+	}
 	p.extra = p.prefix
 	return p
 }
 
 func pods(s Site) []string { return []string{s.Plan.Pods.String()} }
 
-// own are the addresses that the rules of the subnet of role name for the
+// Own are the addresses that the rules of the subnet of role name for the
 // place as their own end of a flow.
-func (p Place) own(s Site, role netplan.Role) []string {
+func (p Place) Own(s Site, role netplan.Role) []string {
 	out := []string{s.Plan.Subnet(role).Prefix.String()}
 	if p.extra != nil {
 		out = append(out, p.extra(s)...)

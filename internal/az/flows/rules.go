@@ -52,10 +52,10 @@ func Rules(site Site, role netplan.Role) []Rule {
 			continue
 		}
 		if flow.From.Holds(role) {
-			rules = merge(rules, flow.rule(Outbound, flow.To, flow.From.own(site, role), flow.To.Prefixes(site)))
+			rules = merge(rules, flow.rule(Outbound, flow.To, flow.From.Own(site, role), flow.To.Prefixes(site)))
 		}
 		if flow.To.Holds(role) {
-			rules = merge(rules, flow.rule(Inbound, flow.From, flow.From.Prefixes(site), flow.To.own(site, role)))
+			rules = merge(rules, flow.rule(Inbound, flow.From, flow.From.Prefixes(site), flow.To.Own(site, role)))
 		}
 	}
 	for _, direction := range []Direction{Inbound, Outbound} {

@@ -1,5 +1,6 @@
 // Package flows is the one table of who may talk to whom. Network security
-// groups are generated from it; what it does not list is denied.
+// groups and the policies of the cluster are generated from it; what it does not
+// list is denied.
 package flows
 
 import (
@@ -44,6 +45,7 @@ type Site struct {
 	DNSServers      []netip.Addr // of the network, where it has its own
 	PrivateBus      bool         // reached through an endpoint
 	PrivateRegistry bool         // reached through an endpoint
+	Hostnames       bool         // pods are held to host names on the internet, which the cluster must be able to
 }
 
 func tcp(ports ...string) Ports { return Ports{TCP, ports} }
@@ -56,14 +58,24 @@ var (
 	anything = Ports{Any, []string{"*"}}
 )
 
+// What pods listen on. The load balancers of the doors answer on 443, which pods
+// without privileges cannot.
+const (
+	DoorPort    = "8443" // of the pods behind a door
+	ServingPort = "8000" // of model servers
+	MetricsPort = "8080" // of every pod that has metrics
+)
+
 // Sources of the rows.
 const (
 	aksEgress      = "https://learn.microsoft.com/azure/aks/outbound-rules-control-egress"
 	aksOverlay     = "https://learn.microsoft.com/azure/aks/concepts-network-azure-cni-overlay"
 	apimNetwork    = "https://learn.microsoft.com/azure/api-management/virtual-network-reference"
 	busPorts       = "https://learn.microsoft.com/azure/service-bus-messaging/service-bus-faq"
+	fqdnPolicy     = "https://learn.microsoft.com/azure/aks/container-network-security-fqdn-filtering-concepts"
 	kedaServiceBus = "https://keda.sh/docs/latest/scalers/azure-service-bus/"
 	loadBalancer   = "https://learn.microsoft.com/azure/load-balancer/load-balancer-custom-probe-overview"
+	kubeDNS        = "https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/"
 	privateLink    = "https://learn.microsoft.com/azure/private-link/private-endpoint-overview"
 	oneDoor        = "docs: every model call goes through one metered door"
 )
@@ -73,6 +85,8 @@ func external(s Site) bool { return !s.Plan.Gateway.Internal }
 func classic(s Site) bool  { return s.Plan.Gateway.Mode == netplan.Classic }
 func inside(s Site) bool   { return s.Plan.Gateway.Mode != netplan.Endpoint } // its own subnet takes calls
 
+func hostnames(s Site) bool       { return s.Hostnames }
+func noHostnames(s Site) bool     { return !s.Hostnames }
 func privateBus(s Site) bool      { return s.PrivateBus }
 func publicBus(s Site) bool       { return !s.PrivateBus }
 func privateRegistry(s Site) bool { return s.PrivateRegistry }
@@ -112,7 +126,7 @@ var Table = []Flow{
 
 	// The synchronous door.
 	{30, gateway, models, https, "the gateway calls the synchronous model accounts; nobody else does", oneDoor, nil},
-	{31, gateway, doors, https, "the gateway calls models served in the cluster", oneDoor, nil},
+	{31, gateway, servingEdge, https, "the gateway calls models served in the cluster", oneDoor, nil},
 	{32, peers, gateway, https, "callers in peered networks", oneDoor, insideInternal},
 	{33, internet, gateway, https, "callers on the internet", apimNetwork, classicExternal},
 	{34, tag("ApiManagement"), gateway, tcp("3443"), "Azure manages the injected gateway", apimNetwork, classic},
@@ -129,8 +143,8 @@ var Table = []Flow{
 	{45, gateway, dnsServers, dns, "names, where the network has DNS servers of its own", apimNetwork, nil},
 
 	// Doors inside the network.
-	{50, peers, doors, https, "callers of the control plane in peered networks", oneDoor, nil},
-	{51, workerNodes, doors, https, "workers report to the control plane", oneDoor, nil},
+	{50, peers, batchDoor, https, "callers of the control plane in peered networks", oneDoor, nil},
+	{51, workerNodes, batchDoor, https, "workers report to the control plane", oneDoor, nil},
 
 	// Deployments from inside the network.
 	{60, runner, systemNodes, https, "the private API server", aksEgress, nil},
@@ -143,4 +157,14 @@ var Table = []Flow{
 	{67, runner, blob, https, "evidence is written", privateLink, nil},
 	{68, runner, gateway, https, "live checks of the doors", oneDoor, insideInternal},
 	{69, runner, dnsServers, dns, "names, where the network has DNS servers of its own", aksEgress, nil},
+
+	// Pods. These rows open no security group: pods leave with the address of their
+	// node, whose rows above open as much or more.
+	{70, platformPods, clusterDNS, dns, "names", kubeDNS, nil},
+	{71, platformPods, login, https, "pods exchange their tokens", fqdnPolicy, hostnames},
+	{72, platformPods, telemetry, https, "pods send telemetry", fqdnPolicy, hostnames},
+	{73, platformPods, internet, https, "tokens, telemetry and packages, where the cluster cannot hold pods to host names", aksEgress, noHostnames},
+	{74, controlPlane, apiServer, https, "the control plane elects its leader", oneDoor, nil},
+	{75, modelServers, modelServers, anything, "the edge calls the model servers, and Ray's parts one another", "https://docs.ray.io/en/latest/ray-core/configure.html", nil},
+	{76, systemPods, platformPods, tcp(MetricsPort), "metrics are collected", "https://learn.microsoft.com/azure/azure-monitor/containers/prometheus-metrics-scrape-configuration", nil},
 }

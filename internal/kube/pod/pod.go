@@ -42,17 +42,16 @@ func Hardened() corev1.SecurityContextArgs {
 // Size is what a container gets. Memory is asked for as it is limited, so that
 // one container's growth never ends another.
 type Size struct {
-	CPU      string // asked for, as in "250m"
-	CPULimit string
-	Memory   string // as in "512Mi"
+	CPU, CPULimit int // thousandths of a core, asked for and at most
+	Memory        int // MiB
 }
 
 // Resources is the size as Kubernetes has it.
 func (s Size) Resources() corev1.ResourceRequirementsArgs {
-	return corev1.ResourceRequirementsArgs{
-		Requests: pulumi.ToStringMap(map[string]string{"cpu": s.CPU, "memory": s.Memory}),
-		Limits:   pulumi.ToStringMap(map[string]string{"cpu": s.CPULimit, "memory": s.Memory}),
+	of := func(cpu int) pulumi.StringMap {
+		return pulumi.ToStringMap(map[string]string{"cpu": fmt.Sprintf("%dm", cpu), "memory": fmt.Sprintf("%dMi", s.Memory)})
 	}
+	return corev1.ResourceRequirementsArgs{Requests: of(s.CPU), Limits: of(s.CPULimit)}
 }
 
 // Env are environment variables in the order of their names.

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"onedoor/cmd/embedded"
+	"onedoor/internal/engine"
+	"onedoor/internal/reach"
+)
+
+// reachFlags are what reach takes.
+type reachFlags struct {
+	flags
+	plan string // file of a recorded preview
+	html string // file to write
+}
+
+// reach shows who reaches what, and proves that no way leads to a model but
+// through its door.
+func (at screen) reach() *cobra.Command {
+	var f reachFlags
+	c := &cobra.Command{
+		Use:   "reach",
+		Short: "Show who can open a connection to what, and prove the doors",
+		Long: "reach computes from the planned resources who can open a connection to what, and which\n" +
+			"rule decides. It previews the stack first, or reads the record of a preview.\n" +
+			"It ends with 1 when a flow that the platform needs does not connect, or when a model\n" +
+			"can be reached by a way that is no door.",
+		Example: "  onedoor reach\n  onedoor reach --stack prod --html reach.html\n  onedoor reach --plan out/prod/preview.json --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("onedoor reach takes no arguments, got %q; name the stack with --stack, or a record with --plan", args)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.plan != "" && c.Flags().Changed("stack") {
+				return usageError{fmt.Errorf("--plan and --stack: got both, want one; a record says which stack it is of")}
+			}
+			report, err := at.judgeReach(c.Context(), &f)
+			if err != nil {
+				return err
+			}
+			return at.showReach(f, report)
+		},
+	}
+	c.Flags().StringVarP(&f.stack, "stack", "s", "dev", "name of a stack, or path of a stack file")
+	c.Flags().StringVar(&f.plan, "plan", "", "record of a preview, to read instead of a new one")
+	c.Flags().StringVar(&f.out, "out", "", "directory for the files (default: out in the project; with --plan none)")
+	c.Flags().StringVar(&f.html, "html", "", "file for the matrix as one page")
+	c.Flags().BoolVar(&f.json, "json", false, "print the report for machines")
+	return c
+}
+
+// judgeReach reports on a new preview, or on a record of one.
+func (at screen) judgeReach(ctx context.Context, f *reachFlags) (reach.Report, error) {
+	if f.plan != "" {
+		return readPlan(at.path(f.plan))
+	}
+	s, err := findStack(at.dir, f.stack)
+	if err != nil {
+		return reach.Report{}, err
+	}
+	if f.out == "" {
+		f.out = filepath.Join(s.dir, "out")
+	}
+	fmt.Fprintf(at.stderr, "OneDoor reach of %s. %s\n", s.name, simulated)
+	session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
+	result, err := session.Preview(ctx)
+	if err != nil && (result == nil || !result.Complete) { // a plan that only policies refuse is whole
+		return reach.Report{}, err
+	}
+	return reach.Judge(s.name, planned(result.Resources)), nil
+}
+
+// planned are the resources as reach reads them.
+func planned(resources []engine.Resource) []reach.Resource {
+	out := make([]reach.Resource, len(resources))
+	for i, r := range resources {
+		out[i] = reach.Resource{URN: r.URN, Type: r.Type, Inputs: r.Inputs}
+	}
+	return out
+}
+
+// proven refuses the plan of a whole preview in which a flow is missing, or a way
+// leads to a model that is no door.
+func proven(op engine.Operation, result *engine.Result, opErr error) error {
+	if op != engine.OpPreview || opErr != nil {
+		return nil
+	}
+	report := reach.Judge(result.Stack, planned(result.Resources))
+	if report.OK {
+		return nil
+	}
+	var wrong []error
+	for _, finding := range report.Findings {
+		if finding.Fails() {
+			wrong = append(wrong, errors.New(finding.Text))
+		}
+	}
+	return usageError{fmt.Errorf("%s: the plan is not what it must be (onedoor reach shows all of it):\n%w", result.Stack, errors.Join(wrong...))}
+}
+
+// readPlan reports on the record of a preview.
+func readPlan(path string) (reach.Report, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return reach.Report{}, usageError{fmt.Errorf("--plan: %w; onedoor preview writes one", err)}
+	}
+	var record struct {
+		Stack     string           `json:"stack"`
+		Resources []reach.Resource `json:"resources"`
+	}
+	if err := json.Unmarshal(raw, &record); err != nil || len(record.Resources) == 0 {
+		return reach.Report{}, usageError{fmt.Errorf("--plan: %s is no record of a preview with resources; onedoor preview writes one", path)}
+	}
+	return reach.Judge(record.Stack, record.Resources), nil
+}
+
+// showReach writes the report wherever it is wanted. What it finds wrong is a
+// refusal.
+func (at screen) showReach(f reachFlags, report reach.Report) error {
+	var page, record bytes.Buffer
+	if err := report.HTML(&page); err != nil {
+		return err
+	}
+	if err := embedded.Encode(&record, report); err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	if f.html != "" {
+		files[at.path(f.html)] = page.Bytes()
+	}
+	if f.out != "" {
+		files[filepath.Join(at.path(f.out), report.Stack, "reach.json")] = record.Bytes()
+	}
+	for file, content := range files {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return &engine.SetupError{Err: fmt.Errorf("%w; name another place with --out or --html", err)}
+		}
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			return &engine.SetupError{Err: fmt.Errorf("%w; name another place with --out or --html", err)}
+		}
+	}
+	if f.json {
+		fmt.Fprint(at.stdout, record.String())
+	} else {
+		report.Print(at.stdout)
+		fmt.Fprintf(at.stdout, "\n%s\n", simulated)
+	}
+	if !report.OK {
+		return usageError{fmt.Errorf("%s: the plan is not what it must be; the findings above say which flow or way, and what decides", report.Stack)}
+	}
+	return nil
+}
+
+// path is a path as given where the command was called.
+func (at screen) path(given string) string {
+	if filepath.IsAbs(given) {
+		return given
+	}
+	return filepath.Join(at.dir, given)
+}

@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"fmt"
+
+	apimanagement "github.com/pulumi/pulumi-azure-native-sdk/apimanagement/v2/v20240501"
+	keyvault "github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2/v20230701"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"onedoor/internal/apimpolicy"
+	"onedoor/internal/az"
+	"onedoor/internal/ref"
+)
+
+// products declares a product for each plan, with its policy before its APIs: a
+// key of a product without limits would be one without limits. What it returns,
+// by plan, exists once the plan can be used.
+func (b *builder) products(apis []api, fragments []pulumi.Resource) (map[string]pulumi.Resource, error) {
+	out := map[string]pulumi.Resource{}
+	after := map[string]pulumi.Resource{} // the last link of each API
+	for _, plan := range byName(b.args.Rules.Plans, func(p apimpolicy.Plan) string { return p.Name }) {
+		name := b.name + "-plan-" + plan.Name
+		fail := func(what string, err error) (map[string]pulumi.Resource, error) {
+			return nil, fmt.Errorf("plan %q: %s: %w", plan.Name, what, err)
+		}
+		product, err := apimanagement.NewProduct(b.ctx, name, &apimanagement.ProductArgs{
+			ProductId:            pulumi.String(plan.Name),
+			DisplayName:          pulumi.String(plan.Name),
+			ServiceName:          b.service,
+			ResourceGroupName:    b.args.Group.Name,
+			State:                apimanagement.ProductStateEnumPublished,
+			SubscriptionRequired: pulumi.Bool(true),
+			ApprovalRequired:     pulumi.Bool(true), // nobody subscribes by himself
+		}, b.child()...)
+		if err != nil {
+			return fail("product", err)
+		}
+		id := named(plan.Name, product)
+		policy, err := apimanagement.NewProductPolicy(b.ctx, name+"-policy", &apimanagement.ProductPolicyArgs{
+			PolicyId:          pulumi.String("policy"),
+			ProductId:         id,
+			ServiceName:       b.service,
+			ResourceGroupName: b.args.Group.Name,
+			Format:            pulumi.String(format),
+			Value:             pulumi.String(apimpolicy.Product(plan).Text),
+		}, b.child(fragments...)...)
+		if err != nil {
+			return fail("policy", err)
+		}
+		var last pulumi.Resource = policy
+		for _, a := range apis {
+			before := []pulumi.Resource{last}
+			if previous := after[a.id]; previous != nil {
+				before = append(before, previous)
+			}
+			link, err := apimanagement.NewProductApiLink(b.ctx, name+"-"+a.id, &apimanagement.ProductApiLinkArgs{
+				ApiLinkId:         pulumi.String(a.id),
+				ApiId:             b.link(a),
+				ProductId:         id,
+				ServiceName:       b.service,
+				ResourceGroupName: b.args.Group.Name,
+			}, b.child(before...)...)
+			if err != nil {
+				return fail("API "+a.id, err)
+			}
+			last, after[a.id] = link, link
+		}
+		out[plan.Name] = last
+	}
+	return out, nil
+}
+
+// secretsFunction answers the keys of a subscription. A read of the subscription
+// itself does not, so that a refresh would lose them.
+const secretsFunction = "azure-native:apimanagement/v20240501:listSubscriptionSecrets"
+
+// KeySecret is the name of the secret with a tenant's key in the gateway's vault.
+func KeySecret(tenant string) string { return "gateway-key-" + tenant }
+
+// tenants declares a subscription for each tenant, and puts its key into the
+// vault, where the tenant gets it. That is all a tenant adds.
+func (b *builder) tenants(plans map[string]pulumi.Resource) error {
+	vault, err := az.ParseID(b.args.Vault.Plain)
+	if err != nil {
+		return fmt.Errorf("vault: %w", err)
+	}
+	for _, tenant := range byName(b.args.Rules.Tenants, func(t apimpolicy.Tenant) string { return t.Name }) {
+		name := b.name + "-tenant-" + tenant.Name
+		subscription, err := apimanagement.NewSubscription(b.ctx, name, &apimanagement.SubscriptionArgs{
+			Sid:               pulumi.String(tenant.Name),
+			DisplayName:       pulumi.String(tenant.Name), // what policies call it by
+			ServiceName:       b.service,
+			ResourceGroupName: b.args.Group.Name,
+			Scope:             ref.After(pulumi.String(b.id+"/products/"+tenant.Plan), plans[tenant.Plan]),
+			State:             apimanagement.SubscriptionStateEnumActive,
+			AllowTracing:      pulumi.Bool(false), // traces show the policies
+		}, b.child()...)
+		if err != nil {
+			return fmt.Errorf("tenant %q: subscription: %w", tenant.Name, err)
+		}
+		if _, err := keyvault.NewSecret(b.ctx, name+"-key", &keyvault.SecretArgs{
+			SecretName:        pulumi.String(KeySecret(tenant.Name)),
+			VaultName:         b.vault(vault.Name()),
+			ResourceGroupName: pulumi.String(vault.ResourceGroup),
+			Properties: keyvault.SecretPropertiesArgs{
+				ContentType: pulumi.String("API key of the gateway"),
+				Value:       b.primaryKey(tenant.Name, subscription),
+			},
+			Tags: b.args.Scope.Tags(component),
+		}, b.in); err != nil {
+			return fmt.Errorf("tenant %q: key: %w", tenant.Name, err)
+		}
+	}
+	return nil
+}
+
+// primaryKey asks for a tenant's key. The arguments are plain names, so that the
+// key is unknown only while the subscription does not exist.
+func (b *builder) primaryKey(tenant string, subscription pulumi.Resource) pulumi.StringOutput {
+	answer := b.ctx.InvokeOutput(secretsFunction, map[string]any{
+		"resourceGroupName": b.args.Group.PlainName,
+		"serviceName":       b.args.name(),
+		"sid":               tenant,
+	}, pulumi.MapOutput{}, pulumi.InvokeOutputOptions{InvokeOptions: []pulumi.InvokeOption{
+		pulumi.Parent(b.parent), pulumi.DependsOn([]pulumi.Resource{subscription}),
+	}}).(pulumi.MapOutput)
+	return answer.ApplyT(func(answer map[string]any) (pulumi.StringOutput, error) {
+		key, _ := answer["primaryKey"].(string)
+		if key == "" {
+			return pulumi.StringOutput{}, fmt.Errorf("no key of tenant %q in what Azure answered", tenant)
+		}
+		return pulumi.ToSecret(pulumi.String(key)).(pulumi.StringOutput), nil
+	}).(pulumi.StringOutput)
+}

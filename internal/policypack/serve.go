@@ -1,0 +1,103 @@
+package policypack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+
+	"onedoor/internal/policypack/results"
+)
+
+// prefix of the names under which one executable holds several packs.
+const prefix = "onedoor-policy-"
+
+// Executable is the name under which an executable that calls Main is the pack.
+func (p Pack) Executable() string { return prefix + p.Name }
+
+// Main makes this process the pack that its name asks for, and ends it; it
+// returns if the name asks for none of packs. A main function that holds packs
+// beside other things calls it first.
+func Main(packs ...func() Pack) {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if !strings.HasPrefix(name, prefix) {
+		return
+	}
+	for _, make := range packs {
+		if pack := make(); name == pack.Executable() {
+			Run(pack)
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s: this executable holds no such policy pack\n", name)
+	os.Exit(1)
+}
+
+// Run makes this process the pack until its engine is gone, and ends it.
+func Run(pack Pack) {
+	server, err := NewServer(pack, os.Getenv(results.EnvDir))
+	if err == nil {
+		err = Serve(server, os.Args[1:], os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "policy pack %s: %v\n", pack.Name, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Serve is the contract of an analyzer plugin: the engine's address is the last
+// argument, the first line of output is the port; it ends on an interrupt, and
+// when the engine has gone.
+func Serve(analyzer pulumirpc.AnalyzerServer, args []string, stdout io.Writer) error {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if len(args) > 0 && strings.Contains(args[len(args)-1], ":") {
+		engine := args[len(args)-1]
+		if err := rpcutil.Healthcheck(ctx, engine, 5*time.Second, cancel); err != nil {
+			return fmt.Errorf("engine at %s: %w", engine, err)
+		}
+	}
+	ended := make(chan bool)
+	go func() {
+		<-ctx.Done()
+		close(ended)
+	}()
+	// Raises gRPC's limit of 4 MB for a message: a stack is one message.
+	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
+		Cancel: ended,
+		Init: func(s *grpc.Server) error {
+			pulumirpc.RegisterAnalyzerServer(s, analyzer)
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%d\n", handle.Port)
+	return <-handle.Done
+}
+
+// fileSHA256 names the executable in the results.
+func fileSHA256(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}

@@ -1,0 +1,83 @@
+package stacks
+
+import (
+	"fmt"
+	"net/mail"
+	"strings"
+
+	"onedoor/internal/az"
+	"onedoor/internal/az/openai"
+)
+
+// Tenants is the root key "tenants": by name, who may call models.
+type Tenants map[string]Tenant
+
+// Tenant is one team or product.
+type Tenant struct {
+	Owner         string           `json:"owner"`         // e-mail address of who answers for it
+	Applications  []string         `json:"applications"`  // client ids of the Entra applications whose tokens speak for it; none leaves it its subscription key
+	Plan          string           `json:"plan"`          // its limits and models
+	Residency     openai.Residency `json:"residency"`     // where its prompts may be processed
+	MonthlyBudget int              `json:"monthlyBudget"` // in the currency of the billing account; alerts name it when it is used up, calls go on; 0 for none
+	LogPrompts    bool             `json:"logPrompts"`    // keep its prompts and answers with the logs, for as long as these
+}
+
+// maxTenant leaves room for the names of a tenant's subscription and secrets.
+const maxTenant = 40
+
+func (t *Tenants) read(root, text string, report *problems) {
+	readEntries(root, text, (*map[string]Tenant)(t), report)
+}
+
+func (t *Tenants) check(report *problems) {
+	owner := map[string]string{} // of an application
+	for _, name := range sortedKeys(*t) {
+		tenant, key := (*t)[name], "tenants."+name
+		checkName(report, key, name, maxTenant)
+		if parsed, err := mail.ParseAddress(tenant.Owner); err != nil || parsed.Address != tenant.Owner {
+			report.bad(key+".owner", tenant.Owner, "a plain e-mail address: somebody must answer for its calls", "team@example.com")
+		}
+		for _, id := range tenant.Applications {
+			if !az.IsGUID(id) {
+				report.bad(key+".applications", id, "the client id of an Entra application, a GUID", "")
+				continue
+			}
+			id = strings.ToLower(id)
+			if other, taken := owner[id]; taken {
+				report.bad(key+".applications", id, fmt.Sprintf("an application of its own: this one speaks for tenant %q, and a token must tell who calls", other), "")
+			}
+			owner[id] = name
+		}
+		switch tenant.Residency {
+		case openai.Regional, openai.DataZone, openai.Global:
+		default:
+			report.bad(key+".residency", tenant.Residency, oneOf(openai.Residencies...), string(openai.Regional))
+		}
+		if tenant.MonthlyBudget < 0 {
+			report.bad(key+".monthlyBudget", tenant.MonthlyBudget, "an amount, or 0 for none", "0")
+		}
+	}
+}
+
+// checkTenants refuses a plan that there is not, and one that sells a tenant a
+// model which no deployment may serve it.
+func (c *Config) checkTenants(report *problems) {
+	routes := c.routes()
+	for _, name := range sortedKeys(c.Tenants) {
+		tenant, key := c.Tenants[name], "tenants."+name
+		plan, known := c.Plans[tenant.Plan]
+		if !known {
+			want := "the name of a plan below " + namespace + ":plans"
+			if near := nearest(tenant.Plan, sortedKeys(c.Plans)); near != "" {
+				want += fmt.Sprintf(", nearest is %q", near)
+			}
+			report.bad(key+".plan", tenant.Plan, want, "")
+			continue
+		}
+		for _, alias := range plan.Aliases {
+			if len(routes[alias].Targets) > 0 && len(routes[alias].For(tenant.Residency, c.Base.Location)) == 0 {
+				report.bad(key+".residency", tenant.Residency, fmt.Sprintf("one that a deployment of alias %q keeps, which plan %q sells, from %s; add such a deployment, or give the tenant another plan", alias, tenant.Plan, c.Base.Location), "")
+			}
+		}
+	}
+}

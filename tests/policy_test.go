@@ -1,0 +1,64 @@
+package tests
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"onedoor/cmd/embedded"
+	"onedoor/internal/policypack/results"
+	"onedoor/internal/reach"
+)
+
+// What the program declares passes its own packs at the levels of its stacks, in a
+// first preview, and again once everything is known.
+func TestStacksKeepTheirPolicies(t *testing.T) {
+	t.Parallel()
+	for stack, profile := range map[string]string{"dev": "standard", "prod": "strict"} {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			s := session(t, stack, stackFiles[stack])
+			s.WithoutPolicies = false
+			_, err := s.Preview(t.Context())
+			require.NoError(t, err)
+			first := s.Policy
+			require.NotNil(t, first)
+			assert.Equal(t, profile, first.Profile)
+			assert.Zero(t, first.Summary.Fail)
+			assert.True(t, first.Subject.Simulated)
+			for _, r := range first.Results {
+				assert.False(t, r.State == results.NotChecked && r.Severity == "critical", "%s of %s cannot wait for an update", r.Rule, r.Resource)
+			}
+			_, err = s.Up(t.Context())
+			require.NoError(t, err)
+			assert.Zero(t, s.Policy.Summary.Fail)
+			assert.Zero(t, s.Policy.Summary.NotChecked, "after an update everything is known")
+			assert.Equal(t, first.Subject.ConfigSHA256, s.Policy.Subject.ConfigSHA256)
+		})
+	}
+}
+
+// Who can open a connection to what, and that no way leads to a model but through
+// its door.
+func TestTheReachOfStacksIsKnown(t *testing.T) {
+	t.Parallel()
+	for stack, file := range stackFiles {
+		t.Run(stack, func(t *testing.T) {
+			t.Parallel()
+			_, result := preview(t, stack, file)
+			var planned []reach.Resource
+			for _, r := range result.Resources {
+				planned = append(planned, reach.Resource{URN: r.URN, Type: r.Type, Inputs: r.Inputs})
+			}
+			report := reach.Judge(stack, planned)
+			for _, finding := range report.Findings {
+				assert.False(t, finding.Fails(), finding.Text)
+			}
+			var out bytes.Buffer
+			require.NoError(t, embedded.Encode(&out, report))
+			golden(t, stack+".reach.json", out.Bytes())
+		})
+	}
+}
