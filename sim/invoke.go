@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"onedoor/internal/armtypes"
 	"onedoor/sim/core"
 )
 
@@ -19,14 +20,22 @@ import (
 // of the arguments.
 type function struct {
 	resource string // the id below the resource group, as "Microsoft.X/things/{argument}"
-	action   string
+	action   string // "" reads the resource
+	token    string // of the resource, where it is read
 }
 
 // functions are those that the simulator knows, by token without the version of
 // the module.
 var functions = map[string]function{
-	"azure-native:apimanagement:listSubscriptionSecrets":              {"Microsoft.ApiManagement/service/{serviceName}/subscriptions/{sid}", "listSecrets"},
-	"azure-native:containerservice:listManagedClusterUserCredentials": {"Microsoft.ContainerService/managedClusters/{resourceName}", "listClusterUserCredential"},
+	"azure-native:apimanagement:listSubscriptionSecrets":              {resource: "Microsoft.ApiManagement/service/{serviceName}/subscriptions/{sid}", action: "listSecrets"},
+	"azure-native:containerservice:listManagedClusterUserCredentials": {resource: "Microsoft.ContainerService/managedClusters/{resourceName}", action: "listClusterUserCredential"},
+
+	"azure-native:apimanagement:getApiManagementService": {
+		resource: "Microsoft.ApiManagement/service/{serviceName}", token: "azure-native:apimanagement/v20240501:ApiManagementService",
+	},
+	"azure-native:managedidentity:getUserAssignedIdentity": {
+		resource: "Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}", token: "azure-native:managedidentity/v20230131:UserAssignedIdentity",
+	},
 }
 
 var (
@@ -52,12 +61,36 @@ func (p *azureNative) Invoke(_ context.Context, req *pulumirpc.InvokeRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	answer := core.Act(p.cloud.State(), id+"/"+f.action)
-	if answer.Error != nil {
-		return nil, answer.Error
+	body, err := f.call(p.cloud.State(), id)
+	if err != nil {
+		return nil, err
 	}
-	out, err := marshal(properties(answer.Body), "azure-native.invoke")
+	out, err := marshal(properties(body), "azure-native.invoke")
 	return &pulumirpc.InvokeResponse{Return: out}, err
+}
+
+// call answers the function about the resource with this id.
+func (f function) call(s core.State, id string) (map[string]any, error) {
+	if f.action != "" {
+		answer := core.Act(s, id+"/"+f.action)
+		if answer.Error != nil {
+			return nil, answer.Error
+		}
+		return answer.Body, nil
+	}
+	types, err := armtypes.Load()
+	if err != nil {
+		return nil, err
+	}
+	typ, known := types.ByToken(f.token)
+	if !known {
+		return nil, fmt.Errorf("type %s is not in internal/armtypes", f.token)
+	}
+	r, exists := s.Find(id)
+	if !exists {
+		return nil, &core.Error{Code: core.ResourceNotFound, Target: id, Message: fmt.Sprintf("resource: got %q, want one that exists; fix: let the call depend on it", id)}
+	}
+	return typ.Outputs(s.Show(r)), nil
 }
 
 // id is the id of the resource that args name. All that is missing is reported.

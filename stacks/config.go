@@ -144,6 +144,9 @@ func (c *Config) check(report, unread *problems) {
 	if sound("network", "gateway", "cluster") {
 		c.planNetwork(report)
 	}
+	if c.Cluster.InCluster == Skip {
+		c.warn("cluster.inCluster", "this run leaves out everything in the cluster, and deletes what an earlier one has made there")
+	}
 	if sound("cluster") {
 		c.checkPools(report)
 	}

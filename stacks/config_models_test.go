@@ -143,5 +143,5 @@ func TestAPlatformWithoutModelsIsRefused(t *testing.T) {
 	}
 	_, err := Parse("dev", v)
 	require.ErrorContains(t, err, "onedoor:models: want at least one alias")
-	require.ErrorContains(t, err, "is wrong in 1 place")
+	require.ErrorContains(t, err, "is wrong in 2 places")
 }

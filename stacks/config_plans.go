@@ -38,6 +38,9 @@ func (p *Plans) read(root, text string, report *problems) {
 }
 
 func (p *Plans) check(report *problems) {
+	if len(*p) == 0 {
+		report.bad("plans", nil, "at least one plan: nobody could call a model", "")
+	}
 	for _, name := range sortedKeys(*p) {
 		plan, key := (*p)[name], "plans."+name
 		checkName(report, key, name, maxPlan)

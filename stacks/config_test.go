@@ -247,13 +247,13 @@ func TestTheGatewaysOwnZoneIsTheStacks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		mode, gateway   string
-		doors, existing int
+		doors, existing int // one zone is of the other doors
 	}{
-		"Create":           {"create", "classic", 1, 0},
-		"Policy":           {"policy", "classic", 1, 0},
-		"Existing":         {"existing", "classic", 1, 9},
-		"ExistingEndpoint": {"existing", "endpoint", 0, 10},
-		"PolicyEndpoint":   {"policy", "endpoint", 1, 0},
+		"Create":           {"create", "classic", 2, 0},
+		"Policy":           {"policy", "classic", 2, 0},
+		"Existing":         {"existing", "classic", 2, 9},
+		"ExistingEndpoint": {"existing", "endpoint", 1, 10},
+		"PolicyEndpoint":   {"policy", "endpoint", 2, 0},
 	} {
 		v := values(t, "prod")
 		set(t, v, "network.dns.mode", c.mode)

@@ -3,6 +3,7 @@ package stacks
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func (w *Workers) check(report *problems) {
 		switch work.Shape {
 		case "", ShapeDeployment:
 			if work.Parallel < minParallel || work.Parallel > capacity.MaxParallel {
-				report.bad(key+".parallel", work.Parallel, between(minParallel, capacity.MaxParallel)+" items at once", fmt.Sprint(minParallel))
+				report.bad(key+".parallel", work.Parallel, between(minParallel, capacity.MaxParallel)+" items at once", strconv.Itoa(minParallel))
 			}
 		case ShapeJob:
 			if work.Parallel != 1 {
@@ -160,7 +161,7 @@ func (c *Config) checkShares(report *problems) {
 			report.bad(key+".tokensPerItem", work.TokensPerItem, "work of which the quota takes at least one replica: "+share.Why+
 				"; work on less at once, keep less for people, give the queue more weight, or raise the capacity", "")
 		case work.MaxReplicas > share.Fits:
-			report.bad(key+".maxReplicas", work.MaxReplicas, fmt.Sprintf("at most %d, or the queues and what is kept for people exceed the deployment: %s", share.Fits, share.Why), fmt.Sprint(share.Fits))
+			report.bad(key+".maxReplicas", work.MaxReplicas, fmt.Sprintf("at most %d, or the queues and what is kept for people exceed the deployment: %s", share.Fits, share.Why), strconv.Itoa(share.Fits))
 		}
 	}
 	if total, fits := capacity.Connections(replicas, receivers); !fits {

@@ -13,6 +13,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"onedoor/cmd/embedded"
@@ -72,24 +73,44 @@ func at(v any, path ...string) any {
 // keda tells whether the cluster has KEDA.
 func (w *watch) keda() any { return at(w.live, "workloadAutoScalerProfile", "keda", "enabled") }
 
-// edited is a stack's file with one text in it replaced.
-func edited(t *testing.T, file, old, text string) string {
+// changed is a stack's file with other values at some paths, as in "cluster.version";
+// nil takes a root key away.
+func changed(t *testing.T, file string, values map[string]any) string {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(raw), old), old)
+	var doc struct {
+		Config map[string]any `yaml:"config"`
+	}
+	require.NoError(t, yaml.Unmarshal(raw, &doc))
+	for path, value := range values {
+		steps := strings.Split("onedoor:"+path, ".")
+		at := doc.Config
+		for _, step := range steps[:len(steps)-1] {
+			next, ok := at[step].(map[string]any)
+			require.True(t, ok, path)
+			at = next
+		}
+		if at[steps[len(steps)-1]] = value; value == nil {
+			delete(at, steps[len(steps)-1])
+		}
+	}
+	out, err := yaml.Marshal(doc)
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), filepath.Base(file))
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(raw), old, text, 1)), 0o644))
+	require.NoError(t, os.WriteFile(path, out, 0o644))
 	return path
 }
 
 const aksName = "aks-onedoor-dev"
 
-// smallFile is the configuration of dev with one queue, so that the tests of the
-// cluster make little else.
+// smallFile is the configuration of dev with one queue and no workers, so that the
+// tests of the cluster make little else.
 func smallFile(t *testing.T) string {
 	t.Helper()
-	return edited(t, stackFiles["dev"], "    tier: standard", "    queues: {text: {p99: 20s, wait: 24h, deliveries: 10, batch: 1}}\n    tier: standard")
+	return changed(t, stackFiles["dev"], map[string]any{
+		"queue.queues": map[string]any{"text": map[string]any{"p99": "20s", "wait": "24h", "deliveries": 10, "batch": 1}}, "workers": nil,
+	})
 }
 
 // The order that everything in the cluster relies on, as Azure sees it: the
@@ -162,7 +183,6 @@ func TestKEDAIsOnAfterEveryUpdate(t *testing.T) {
 		fault    *sim.Fault
 		refresh  bool
 	}{
-		"Omitted profiles are reset":    {simulate: []sim.Option{sim.WithResetOmittedProfiles()}},
 		"The cluster is busy once":      {fault: &busy},
 		"AKS writes in the background":  {simulate: []sim.Option{sim.WithBackgroundWrites()}},
 		"After a refresh in reset mode": {refresh: true, simulate: []sim.Option{sim.WithResetOmittedProfiles()}},
@@ -182,7 +202,7 @@ func TestKEDAIsOnAfterEveryUpdate(t *testing.T) {
 				_, err = s.Refresh(t.Context())
 				require.NoError(t, err)
 			}
-			s.StackFile = edited(t, s.StackFile, "owner: platform@example.com", "owner: somebody@example.com")
+			s.StackFile = changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
 			_, err = s.Up(t.Context())
 			require.NoError(t, err)
 			assert.NotEmpty(t, seen.writes)
@@ -209,7 +229,7 @@ func TestAnOperatorThatCameTooEarlyIsRestarted(t *testing.T) {
 		}
 	}
 	small := s.StackFile
-	s.StackFile = edited(t, small, `version: "1.33"`, `version: "1.33"`+"\n    inCluster: skip")
+	s.StackFile = changed(t, small, map[string]any{"cluster.inCluster": "skip"})
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 	assert.False(t, identified, "nobody has restarted it yet")
@@ -227,7 +247,7 @@ func TestAReplacedClusterGetsKEDAByAWriteOfItsOwn(t *testing.T) {
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 	first := seen.live["resourceUID"]
-	s.StackFile = edited(t, s.StackFile, "serviceCidr: 10.245.0.0/16", "serviceCidr: 10.246.0.0/16")
+	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.serviceCidr": "10.246.0.0/16"})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
 	require.NotEqual(t, first, seen.live["resourceUID"], "the cluster must have been replaced")
@@ -264,7 +284,7 @@ func TestUpgrades(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, preview.HasChanges(), "a patch is no change of ours: %v", preview.Changes)
 
-	s.StackFile = edited(t, s.StackFile, `version: "1.33"`, `version: "1.34"`)
+	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.version": "1.34"})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{aksName, aksName + "/agentPools/system", aksName + "/agentPools/worker", aksName + "/agentPools/batch", aksName + "/agentPools/a100"},
@@ -274,6 +294,20 @@ func TestUpgrades(t *testing.T) {
 		assert.GreaterOrEqual(t, w.Start, seen.writes[i].End)
 	}
 	assert.Regexp(t, `^1\.34\.`, seen.live["currentKubernetesVersion"])
+
+	// A later write sends the list of pools again: it must be what Azure has now, with
+	// the new versions and without the pools that are gone.
+	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.access.ranges": []string{"198.51.100.0/24"}})
+	_, err = s.Up(t.Context())
+	require.NoError(t, err)
+	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.pools.gpu": map[string]any{}})
+	_, err = s.Up(t.Context())
+	require.NoError(t, err)
+	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.access.ranges": []string{"192.0.2.0/24"}})
+	_, err = s.Up(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, seen.below(), aksName)
+	assert.Equal(t, true, seen.keda())
 }
 
 // kubernetesChanges are the objects in the cluster that a plan changes.
@@ -316,27 +350,47 @@ func TestATagOfTheClusterChangesNothingInIt(t *testing.T) {
 	assert.Empty(t, kubernetesChanges(plan))
 }
 
+// A tag of everything is a change of everything, and of nothing else: no role, no
+// object in the cluster, and above all no replacement of what is protected.
+func TestATagOfEverythingReplacesNothing(t *testing.T) {
+	t.Parallel()
+	s := session(t, "prod", stackFiles["prod"])
+	_, err := s.Up(t.Context())
+	require.NoError(t, err)
+	s.StackFile = changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
+	plan, err := s.Preview(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, plan.Changes["replace"])
+	assert.Empty(t, kubernetesChanges(plan))
+	for _, r := range plan.Resources {
+		if strings.HasSuffix(r.Type, ":RoleAssignment") {
+			assert.Equal(t, "same", r.Op, r.Name)
+		}
+	}
+}
+
 // A first update from outside the network leaves the cluster empty; one from
 // inside fills it. Together they make what one update makes.
 func TestSkippingTheClusterAndThenNotIsOneUpdate(t *testing.T) {
 	t.Parallel()
-	made := func(files ...string) map[string][2]any {
+	made := func(files ...string) map[string]any {
 		s := session(t, "dev", files[0])
-		var last *engine.Result
 		for _, file := range files {
 			s.StackFile = file
-			up, err := s.Up(t.Context())
+			_, err := s.Up(t.Context())
 			require.NoError(t, err)
-			last = up
 		}
-		out := map[string][2]any{}
+		last, err := s.Preview(t.Context())
+		require.NoError(t, err)
+		assert.False(t, last.HasChanges())
+		out := map[string]any{}
 		for _, r := range last.Resources {
-			out[r.URN] = [2]any{r.Inputs, r.Outputs}
+			out[r.URN] = r.Inputs
 		}
 		return out
 	}
 	small := smallFile(t)
-	skip := edited(t, small, `version: "1.33"`, `version: "1.33"`+"\n    inCluster: skip")
+	skip := changed(t, small, map[string]any{"cluster.inCluster": "skip"})
 	once, twice := made(small), made(skip, small)
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(once)), slices.Collect(maps.Keys(twice)))
 	for urn, want := range once {
@@ -351,32 +405,24 @@ func TestSkippingTheClusterAndThenNotIsOneUpdate(t *testing.T) {
 // from them in anything that would make a new cluster.
 func TestAnImportedClusterIsNotReplaced(t *testing.T) {
 	t.Parallel()
-	for stack, file := range map[string]string{"dev": smallFile(t), "prod": stackFiles["prod"]} {
-		t.Run(stack, func(t *testing.T) {
-			t.Parallel()
-			s := session(t, stack, file)
-			var replaces []string
-			var declared map[string]any
-			up, err := s.Up(t.Context())
-			require.NoError(t, err)
-			for _, r := range up.Resources {
-				if strings.HasSuffix(r.Type, ":ManagedCluster") {
-					declared = r.Inputs
-				}
-			}
-			require.NotNil(t, declared)
-			s.Inspect = func(cloud *sim.Cloud) { replaces = importAndDiff(t, cloud, declared) }
-			_, err = s.Preview(t.Context())
-			require.NoError(t, err)
-			assert.Empty(t, replaces)
-			changed := maps.Clone(declared)
-			changed["dnsPrefix"], changed["fqdnSubdomain"] = "another", "another"
-			s.Inspect = func(cloud *sim.Cloud) { replaces = importAndDiff(t, cloud, changed) }
-			_, err = s.Preview(t.Context())
-			require.NoError(t, err)
-			assert.NotEmpty(t, replaces, "another name of the API server is another cluster")
-		})
+	s := session(t, "prod", stackFiles["prod"])
+	var declared map[string]any
+	up, err := s.Up(t.Context())
+	require.NoError(t, err)
+	for _, r := range up.Resources {
+		if strings.HasSuffix(r.Type, ":ManagedCluster") {
+			declared = r.Inputs
+		}
 	}
+	require.NotNil(t, declared)
+	renamed := maps.Clone(declared)
+	renamed["dnsPrefix"], renamed["fqdnSubdomain"] = "another", "another"
+	s.Inspect = func(cloud *sim.Cloud) {
+		assert.Empty(t, importAndDiff(t, cloud, declared))
+		assert.NotEmpty(t, importAndDiff(t, cloud, renamed), "another name of the API server is another cluster")
+	}
+	_, err = s.Preview(t.Context())
+	require.NoError(t, err)
 }
 
 // importAndDiff imports the only cluster as the engine does, and returns what of

@@ -50,10 +50,19 @@ func (s *Session) Preview(ctx context.Context) (*engine.Result, error) {
 	return s.do(ctx, engine.OpPreview, (*engine.Run).Preview)
 }
 
-// Up previews, stops if the preview is refused, and then makes what the
-// program declares.
+// Up reads what exists back, as Pulumi.yaml asks of the official CLI, previews,
+// stops if the preview is refused, and then makes what the program declares.
 func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
 	return s.do(ctx, engine.OpUp, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+		known, err := run.ResourceIDs()
+		if err != nil {
+			return nil, err
+		}
+		if len(known) > 0 {
+			if result, err := run.Refresh(ctx); err != nil {
+				return result, err
+			}
+		}
 		if result, err := run.Preview(ctx); err != nil {
 			return result, err
 		}

@@ -107,12 +107,14 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 			// Owned by the patch below: a cluster that mentioned it would switch KEDA
 			// on together with workload identity, in an order that nothing documents.
 			"workloadAutoScalerProfile",
-			// After a refresh it lists every pool with the nodes of that moment, and a
-			// write that changes one pool here keeps all of them busy.
-			// https://github.com/pulumi/pulumi-azure-native/issues/4264
+			// After a refresh it lists every pool as it is at that moment, and every write
+			// sends that list: it must be a fresh one, so Pulumi.yaml has every update
+			// refresh first. A list of our own would show a change after each refresh.
+			// https://github.com/pulumi/pulumi-azure-native/issues/2719
 			"agentPoolProfiles",
 		}),
-		pulumi.ReplaceOnChanges(aks.ReplaceOnChanges(aks.ClusterImmutables)))
+		pulumi.ReplaceOnChanges(aks.ReplaceOnChanges(aks.ClusterImmutables)),
+		pulumi.DeleteBeforeReplace(true)) // its name is fixed
 	if err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
@@ -292,13 +294,18 @@ func (a Args) keda(ctx *pulumi.Context, name string, at ref.Resource, cluster pu
 // of. What is triggered by it follows every such write in the same update: should
 // Azure drop something with a write that does not mention it, it comes back.
 func (a Args) written() string {
+	ids := []string{a.Identity.Plain, a.Kubelet.Plain, a.Logs.Workspace.Plain}
+	if a.Access.Zone != nil {
+		ids = append(ids, a.Access.Zone.Plain)
+	}
 	plain, err := json.Marshal(struct {
 		Scope             az.Scope
 		TenantID, Version string
 		Admins, Ranges    []string
 		Private, Hostname bool
 		Pods, Services    netip.Prefix
-	}{a.Scope, a.TenantID, a.Version, a.Admins, a.Access.Ranges, a.Access.Private, a.Hostname, a.Pods, a.Services})
+		IDs               []string
+	}{a.Scope, a.TenantID, a.Version, a.Admins, a.Access.Ranges, a.Access.Private, a.Hostname, a.Pods, a.Services, ids})
 	if err != nil {
 		panic(err) // nothing in it can fail
 	}

@@ -11,6 +11,7 @@ import (
 	"onedoor/components/cluster"
 	"onedoor/internal/az"
 	"onedoor/internal/fake"
+	"onedoor/internal/ref"
 )
 
 func args() cluster.Args {
@@ -74,7 +75,22 @@ func TestKEDAIsLookedAtAgainAfterEveryClusterWrite(t *testing.T) {
 	same := trigger(func(*cluster.Args) {})
 	assert.Equal(t, same, trigger(func(*cluster.Args) {}))
 	assert.NotEqual(t, same, trigger(func(a *cluster.Args) { a.Scope.Owner = "somebody else" }), "a tag is a write too")
-	assert.NotEqual(t, same, trigger(func(a *cluster.Args) { a.Version = "1.34" }))
+	for what, change := range map[string]func(*cluster.Args){
+		"version":  func(a *cluster.Args) { a.Version = "1.34" },
+		"tenant":   func(a *cluster.Args) { a.TenantID = "another" },
+		"admins":   func(a *cluster.Args) { a.Admins = append(a.Admins, "another") },
+		"access":   func(a *cluster.Args) { a.Access = cluster.Access{} },
+		"zone":     func(a *cluster.Args) { a.Access.Zone = nil },
+		"ranges":   func(a *cluster.Args) { a.Access = cluster.Access{Ranges: []string{"203.0.113.0/24"}} },
+		"hostname": func(a *cluster.Args) { a.Hostname = false },
+		"services": func(a *cluster.Args) { a.Services = netip.MustParsePrefix("10.246.0.0/16") },
+		"pods":     func(a *cluster.Args) { a.Pods = netip.MustParsePrefix("10.248.0.0/16") },
+		"logs":     func(a *cluster.Args) { a.Logs.Workspace = ref.Ready("another") },
+		"identity": func(a *cluster.Args) { a.Identity = fake.Identity("another") },
+		"kubelet":  func(a *cluster.Args) { a.Kubelet = fake.Identity("another") },
+	} {
+		assert.NotEqual(t, same, trigger(change), what)
+	}
 	assert.Equal(t, same, trigger(func(a *cluster.Args) { a.System.Max++; a.Pools[0].Max++ }), "a pool is no write to the cluster")
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"go.yaml.in/yaml/v3"
+
+	"onedoor/internal/live"
 )
 
 // Login is how whoever deploys gets a token for the API server: a method of
@@ -32,19 +34,15 @@ const credentialsFunction = "azure-native:containerservice/v20250101:listManaged
 // https://azure.github.io/kubelogin/concepts/aks.html
 const serverApplication = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
-// kubeconfig asks Azure for the kubeconfig of made. The arguments are plain names:
-// with outputs in them, every change of the cluster would make the kubeconfig
-// unknown in previews, and show every Kubernetes object as changed. A cluster that
-// does not exist yet has none, and the answer is unknown.
+// kubeconfig asks Azure for the kubeconfig of made. A cluster that does not exist
+// yet has none, and the answer is unknown.
 func (a Args) kubeconfig(ctx *pulumi.Context, plain string, made pulumi.Resource, parent pulumi.Resource) pulumi.StringOutput {
-	answer := ctx.InvokeOutput(credentialsFunction, map[string]any{
+	answer := live.Ask(ctx, credentialsFunction, map[string]any{
 		"resourceGroupName": a.Group.PlainName,
 		"resourceName":      plain,
-	}, pulumi.MapOutput{}, pulumi.InvokeOutputOptions{InvokeOptions: []pulumi.InvokeOption{
-		pulumi.Parent(parent), pulumi.DependsOn([]pulumi.Resource{made}),
-	}}).(pulumi.MapOutput)
+	}, made, parent)
 	login := a.Login
-	return answer.ApplyT(func(answer map[string]any) (string, error) { return login.kubeconfig(answer) }).(pulumi.StringOutput)
+	return answer.Map().ApplyT(func(answer map[string]any) (string, error) { return login.kubeconfig(answer) }).(pulumi.StringOutput)
 }
 
 // kubeconfig is the kubeconfig in Azure's answer, with users that log in this way

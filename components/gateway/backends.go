@@ -13,6 +13,7 @@ import (
 	"onedoor/internal/apimpolicy"
 	"onedoor/internal/az"
 	"onedoor/internal/az/openai"
+	"onedoor/internal/live"
 	"onedoor/internal/ref"
 	"onedoor/internal/routing"
 )
@@ -21,8 +22,10 @@ import (
 // share its breaker, and one model's trouble would stop the other.
 func (b *builder) backends() ([]pulumi.Resource, error) {
 	reads, err := b.args.Scope.Grant(b.ctx, b.name+"-reads-vault", az.SecretsUser, ref.Identity{
-		Resource:    ref.Ready(b.id, b.made),
-		PrincipalID: b.made.Identity.PrincipalId().Elem(),
+		Resource: ref.Ready(b.id, b.made),
+		PrincipalID: live.Ask(b.ctx, "azure-native:apimanagement/v20240501:getApiManagementService", map[string]any{
+			"resourceGroupName": b.args.Group.PlainName, "serviceName": b.args.name(),
+		}, b.made, b.parent).Text("identity", "principalId"),
 	}, b.args.Vault.Resource, b.in)
 	if err != nil {
 		return nil, err

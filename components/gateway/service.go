@@ -69,7 +69,7 @@ func (b *builder) declare() ([]pulumi.Resource, error) {
 		CustomProperties: b.args.protocols(),
 		Tags:             scope.Tags(component),
 	}
-	opts := []pulumi.ResourceOption{b.in, pulumi.Protect(scope.Protect())}
+	opts := []pulumi.ResourceOption{b.in, pulumi.Protect(scope.Protect()), pulumi.DeleteBeforeReplace(true)} // its name is fixed
 	switch b.args.Network.Mode {
 	case netplan.Classic:
 		address, err := b.address(plain)
@@ -219,5 +219,7 @@ func (b *builder) close() ([]pulumi.Resource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("closing: %w", err)
 	}
+	// The service takes nothing while it is being changed.
+	b.service = ref.After(pulumi.String(b.args.name()), closed)
 	return append(ready, closed), nil
 }

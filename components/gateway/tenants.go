@@ -9,6 +9,7 @@ import (
 
 	"onedoor/internal/apimpolicy"
 	"onedoor/internal/az"
+	"onedoor/internal/live"
 	"onedoor/internal/ref"
 )
 
@@ -24,7 +25,7 @@ func (b *builder) products(apis []api, fragments []pulumi.Resource) (map[string]
 			return nil, fmt.Errorf("plan %q: %s: %w", plan.Name, what, err)
 		}
 		product, err := apimanagement.NewProduct(b.ctx, name, &apimanagement.ProductArgs{
-			ProductId:            pulumi.String(plan.Name),
+			ProductId:            pulumi.String(apimpolicy.ProductID(plan.Name)),
 			DisplayName:          pulumi.String(plan.Name),
 			ServiceName:          b.service,
 			ResourceGroupName:    b.args.Group.Name,
@@ -35,7 +36,7 @@ func (b *builder) products(apis []api, fragments []pulumi.Resource) (map[string]
 		if err != nil {
 			return fail("product", err)
 		}
-		id := named(plan.Name, product)
+		id := named(apimpolicy.ProductID(plan.Name), product)
 		policy, err := apimanagement.NewProductPolicy(b.ctx, name+"-policy", &apimanagement.ProductPolicyArgs{
 			PolicyId:          pulumi.String("policy"),
 			ProductId:         id,
@@ -91,7 +92,7 @@ func (b *builder) tenants(plans map[string]pulumi.Resource) error {
 			DisplayName:       pulumi.String(tenant.Name), // what policies call it by
 			ServiceName:       b.service,
 			ResourceGroupName: b.args.Group.Name,
-			Scope:             ref.After(pulumi.String(b.id+"/products/"+tenant.Plan), plans[tenant.Plan]),
+			Scope:             ref.After(pulumi.String(b.id+"/products/"+apimpolicy.ProductID(tenant.Plan)), plans[tenant.Plan]),
 			State:             apimanagement.SubscriptionStateEnumActive,
 			AllowTracing:      pulumi.Bool(false), // traces show the policies
 		}, b.child()...)
@@ -117,18 +118,11 @@ func (b *builder) tenants(plans map[string]pulumi.Resource) error {
 // primaryKey asks for a tenant's key. The arguments are plain names, so that the
 // key is unknown only while the subscription does not exist.
 func (b *builder) primaryKey(tenant string, subscription pulumi.Resource) pulumi.StringOutput {
-	answer := b.ctx.InvokeOutput(secretsFunction, map[string]any{
+	return live.Ask(b.ctx, secretsFunction, map[string]any{
 		"resourceGroupName": b.args.Group.PlainName,
 		"serviceName":       b.args.name(),
 		"sid":               tenant,
-	}, pulumi.MapOutput{}, pulumi.InvokeOutputOptions{InvokeOptions: []pulumi.InvokeOption{
-		pulumi.Parent(b.parent), pulumi.DependsOn([]pulumi.Resource{subscription}),
-	}}).(pulumi.MapOutput)
-	return answer.ApplyT(func(answer map[string]any) (pulumi.StringOutput, error) {
-		key, _ := answer["primaryKey"].(string)
-		if key == "" {
-			return pulumi.StringOutput{}, fmt.Errorf("no key of tenant %q in what Azure answered", tenant)
-		}
-		return pulumi.ToSecret(pulumi.String(key)).(pulumi.StringOutput), nil
+	}, subscription, b.parent).Text("primaryKey").ApplyT(func(key string) pulumi.StringOutput {
+		return pulumi.ToSecret(pulumi.String(key)).(pulumi.StringOutput)
 	}).(pulumi.StringOutput)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/live"
 	"onedoor/internal/ref"
 )
 
@@ -69,14 +70,14 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		{"serving", &i.Serving},
 		{"runner", &i.Runner},
 	} {
-		made, err := identity(ctx, name, one.role, args, in)
+		made, err := identity(ctx, name, one.role, args, i)
 		if err != nil {
 			return nil, err
 		}
 		*one.field = made
 	}
 	for _, queue := range slices.Sorted(slices.Values(args.Queues)) {
-		made, err := identity(ctx, name, "worker-"+queue, args, in)
+		made, err := identity(ctx, name, "worker-"+queue, args, i)
 		if err != nil {
 			return nil, err
 		}
@@ -95,19 +96,22 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 }
 
 // identity declares one user-assigned identity.
-func identity(ctx *pulumi.Context, name, role string, args Args, in pulumi.ResourceOption) (ref.Identity, error) {
+func identity(ctx *pulumi.Context, name, role string, args Args, parent pulumi.Resource) (ref.Identity, error) {
 	plain := args.Scope.Name(az.UserAssignedIdentity, role)
 	made, err := managedidentity.NewUserAssignedIdentity(ctx, name+"-"+role, &managedidentity.UserAssignedIdentityArgs{
 		ResourceName:      pulumi.String(plain),
 		ResourceGroupName: args.Group.Name,
 		Location:          pulumi.String(args.Scope.Location),
 		Tags:              args.Scope.Tags(component),
-	}, in)
+	}, pulumi.Parent(parent))
 	if err != nil {
 		return ref.Identity{}, fmt.Errorf("identity %q: %s: %w", name, role, err)
 	}
 	id := args.Scope.ResourceID(args.Group.PlainName, "Microsoft.ManagedIdentity/userAssignedIdentities", plain)
-	return ref.Identity{Resource: ref.Ready(id, made), PrincipalID: made.PrincipalId, ClientID: made.ClientId}, nil
+	answer := live.Ask(ctx, "azure-native:managedidentity/v20230131:getUserAssignedIdentity", map[string]any{
+		"resourceGroupName": args.Group.PlainName, "resourceName": plain,
+	}, made, parent)
+	return ref.Identity{Resource: ref.Ready(id, made), PrincipalID: answer.Text("principalId"), ClientID: answer.Text("clientId")}, nil
 }
 
 // grantCluster gives the cluster's identity what AKS checks when the cluster is

@@ -259,8 +259,9 @@ func (b *builder) queue(modality string, topic *servicebus.Topic) (ref.Queue, pu
 	// KEDA reads the length of a queue over the management endpoint, which takes
 	// more than a receiver's role.
 	// https://keda.sh/docs/latest/scalers/azure-service-bus/
-	if _, err := b.args.Scope.Grant(b.ctx, b.name+"-"+modality+"-scaler-counts", az.BusOwner, b.args.Scaler, at, b.in); err != nil {
+	counts, err := b.args.Scope.Grant(b.ctx, b.name+"-"+modality+"-scaler-counts", az.BusOwner, b.args.Scaler, at, b.in)
+	if err != nil {
 		return ref.Queue{}, nil, err
 	}
-	return ref.Queue{Resource: ref.Ready(id, receives), Name: modality}, rule, nil
+	return ref.Queue{Resource: ref.Ready(id, receives, counts), Name: modality}, rule, nil
 }

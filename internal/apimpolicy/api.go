@@ -50,10 +50,10 @@ const forwardSeconds = 240
 const retryAfterSeconds = 10
 
 // clientHeaders never reach a back end. The first two are keys of the gateway.
-// With the fourth a caller could name another deployment of the account to spill
-// over to, of another residency.
+// With the fourth and fifth a caller could name another deployment of the account to spill
+// over to, or to make images with, of another residency.
 // https://learn.microsoft.com/azure/ai-foundry/openai/how-to/spillover-traffic-management
-var clientHeaders = []string{KeyName, "Ocp-Apim-Subscription-Key", TenantHeader, "x-ms-spillover-deployment", "Cookie"}
+var clientHeaders = []string{KeyName, "Ocp-Apim-Subscription-Key", TenantHeader, "x-ms-oai-image-generation-deployment", "x-ms-spillover-deployment", "Cookie"}
 
 // backendHeaders tell which deployment answered, where, and how much it has
 // left. Callers do not get to see them.
@@ -78,10 +78,18 @@ func (g Gateway) API(logged bool) Document {
 	return Document{Name: name, Scope: APIScope, Streams: true, Text: root.String()}
 }
 
+// productPrefix keeps the products of plans apart from "starter" and "unlimited",
+// which Azure makes in every new service.
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/4121
+const productPrefix = "plan-"
+
+// ProductID is the id of a plan's product.
+func ProductID(plan string) string { return productPrefix + plan }
+
 // Product is the policy of a plan's product. It runs before the API's, and only
 // for callers with a key of the product.
 func Product(p Plan) Document {
-	return Document{Name: p.Name, Scope: ProductScope, Streams: true, Text: el("policies").with(
+	return Document{Name: ProductID(p.Name), Scope: ProductScope, Streams: true, Text: el("policies").with(
 		el("inbound").with(el("base"), setVariable("tenant", "@(context.Subscription.Name)"), tokenLimitOf(p)),
 		el("backend").with(el("base")),
 		el("outbound").with(el("base")),
@@ -113,7 +121,7 @@ func (g Gateway) tenant(logged bool) []*Node {
 			),
 		),
 		setVariable("record", lookUp("tenants", "tenant", `^[a-z0-9][a-z0-9-]*\\z`)),
-		choose(when(variable("record")+` == "" || (context.Subscription != null && (context.Product == null || context.Product.Id != `+field("record", 0)+`))`,
+		choose(when(variable("record")+` == "" || (context.Subscription != null && (context.Product == null || context.Product.Id != "`+productPrefix+`" + `+field("record", 0)+`))`,
 			refuse(403, "Forbidden", CodeTenant, "No tenant of this gateway has this key or application."))),
 		setVariable("plan", "@("+field("record", 0)+")"),
 		setVariable("residency", "@("+field("record", 1)+")"),

@@ -51,7 +51,7 @@ func run(t *testing.T, g apimpolicy.Gateway, change ...func(*interp.Config)) *si
 		s.config.Products = append(s.config.Products, apimpolicy.Product(p))
 	}
 	for _, tenant := range g.Tenants {
-		s.config.Keys["key-of-"+tenant.Name] = interp.Key{Name: tenant.Name, Product: tenant.Plan}
+		s.config.Keys["key-of-"+tenant.Name] = interp.Key{Name: tenant.Name, Product: apimpolicy.ProductID(tenant.Plan)}
 	}
 	for name, app := range map[string]string{"acme": acmeApp, "initech": initechApp, "worker": workerApp, "stranger": strangerApp} {
 		s.config.Tokens["token-of-"+name] = interp.Token{
@@ -196,10 +196,10 @@ func TestOnlyTenantsAreServed(t *testing.T) {
 			c.Keys["master"] = interp.Key{Name: "acme"}
 		}},
 		"KeyOfAnotherPlan": {headers: []string{"api-key", "old"}, status: 403, code: apimpolicy.CodeTenant, change: func(c *interp.Config) {
-			c.Keys["old"] = interp.Key{Name: "acme", Product: "tin"}
+			c.Keys["old"] = interp.Key{Name: "acme", Product: apimpolicy.ProductID("tin")}
 		}},
 		"KeyOfNoTenant": {headers: []string{"api-key", "odd"}, status: 403, code: apimpolicy.CodeTenant, change: func(c *interp.Config) {
-			c.Keys["odd"] = interp.Key{Name: "acme=gold,regional,-;x", Product: "gold"}
+			c.Keys["odd"] = interp.Key{Name: "acme=gold,regional,-;x", Product: apimpolicy.ProductID("gold")}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -145,7 +145,7 @@ func (m *monitor) Call(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.plan.Calls = append(m.plan.Calls, Call{Token: args.Token, Args: args.Args})
-	return resource.NewPropertyMapFromMap(answer), nil
+	return resource.NewPropertyMapFromMap(answer(args.Args)), nil
 }
 
 func (m *monitor) NewResource(args pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {

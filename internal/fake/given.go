@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
@@ -64,10 +65,19 @@ func Zones(names ...string) ref.Zones {
 }
 
 // answers are what provider functions answer, by token.
-var answers = map[string]map[string]any{
-	"azure-native:apimanagement/v20240501:listSubscriptionSecrets": {"primaryKey": "primary", "secondaryKey": "secondary"},
-	"azure-native:containerservice/v20250101:listManagedClusterUserCredentials": {
-		"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString([]byte(UserKubeconfig))}},
+var answers = map[string]func(args resource.PropertyMap) map[string]any{
+	"azure-native:apimanagement/v20240501:getApiManagementService": func(args resource.PropertyMap) map[string]any {
+		return map[string]any{"identity": map[string]any{"principalId": args["serviceName"].StringValue() + "-principal"}}
+	},
+	"azure-native:apimanagement/v20240501:listSubscriptionSecrets": func(resource.PropertyMap) map[string]any {
+		return map[string]any{"primaryKey": "primary", "secondaryKey": "secondary"}
+	},
+	"azure-native:containerservice/v20250101:listManagedClusterUserCredentials": func(resource.PropertyMap) map[string]any {
+		return map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString([]byte(UserKubeconfig))}}}
+	},
+	"azure-native:managedidentity/v20230131:getUserAssignedIdentity": func(args resource.PropertyMap) map[string]any {
+		name := args["resourceName"].StringValue()
+		return map[string]any{"principalId": name + "-principal", "clientId": name + "-client"}
 	},
 }
 

@@ -98,7 +98,25 @@ func readNetwork(resources []Resource) *network {
 			}
 		}
 	}
+	if len(n.peers) == 0 { // others peer a network of theirs; the plan knows those that its zones are linked to
+		n.peers = n.linkedToo()
+	}
 	return n
+}
+
+// linkedToo are the keys of the networks, besides the platform's own, that the
+// zones of the plan are linked to.
+func (n *network) linkedToo() []string {
+	var out []string
+	for _, vnets := range n.links {
+		for _, vnet := range vnets {
+			if vnet != n.key {
+				out = append(out, vnet)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // own takes over what a declared network says.

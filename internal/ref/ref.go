@@ -73,7 +73,8 @@ type Identity struct {
 	ClientID    pulumi.StringOutput // of the application; known after an update
 }
 
-// Queue is a queue of work, ready once its worker may receive from it.
+// Queue is a queue of work, ready once its worker may receive from it and its scaler
+// may count what waits.
 type Queue struct {
 	Resource
 	Name string // within its namespace

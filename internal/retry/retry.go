@@ -45,6 +45,8 @@ var passing = []struct{ code, reason string }{
 	{"CustomPrivateDNSZoneMissingPermissionError", "Azure has not spread the role on the zone yet"},
 	// https://learn.microsoft.com/azure/aks/manage-azure-rbac: up to five minutes
 	{"Update role assignment to allow access", "the cluster does not know the role yet"},
+	// https://github.com/Azure/apiops/issues/379
+	{"PessimisticConcurrencyConflict", "another write to the gateway runs"},
 	{"ReferencedResourceNotProvisioned", "what it refers to is not ready yet"},
 }
 
@@ -82,6 +84,9 @@ func reason(refusal string) (string, bool) {
 // sit out refusals. It must come before the first resource.
 func Everywhere(ctx *pulumi.Context, sleep Sleep) error {
 	hook, err := ctx.RegisterErrorHook("sit-out-passing-refusals", func(refused *pulumi.ErrorHookArgs) (bool, error) {
+		if ctx.DryRun() {
+			return false, nil // a preview waits for nothing
+		}
 		again, message, err := decide(ctx.Context(), refused, sleep)
 		if message != "" {
 			err = errors.Join(err, ctx.Log.Info(message, nil))

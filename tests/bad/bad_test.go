@@ -44,27 +44,19 @@ func prod(t testing.TB) replay.Stack {
 	return s
 }
 
-func judge(t testing.TB, m replay.Mutation) []results.Run {
-	t.Helper()
-	_, runs := replay.Project{Dir: "../..", Packs: packs}.Preview(t, prod(t), m)
-	require.Len(t, runs, len(packs))
-	return runs
-}
-
 // failure is one rule that fails for one resource.
 type failure struct {
 	Rule     string `json:"rule"`
 	Resource string `json:"resource"` // logical name
 }
 
-func failures(runs []results.Run) []failure {
+// failures are the rules that stop the preview: on prod every rule does, if it fails.
+func failures(t testing.TB, result *engine.Result) []failure {
+	t.Helper()
 	out := []failure{}
-	for _, run := range runs {
-		for _, j := range run.Judgements {
-			if j.State == results.Fail {
-				out = append(out, failure{j.Rule, j.URN[strings.LastIndex(j.URN, "::")+2:]})
-			}
-		}
+	for _, v := range result.PolicyViolations {
+		assert.Equal(t, string(results.Mandatory), v.Enforcement, v.Policy)
+		out = append(out, failure{v.Policy, v.URN[strings.LastIndex(v.URN, "::")+2:]})
 	}
 	slices.SortFunc(out, func(a, b failure) int {
 		return slices.Compare([]string{a.Rule, a.Resource}, []string{b.Rule, b.Resource})
@@ -76,7 +68,7 @@ func failures(runs []results.Run) []failure {
 func TestAReplayIsWhatWasRecorded(t *testing.T) {
 	t.Parallel()
 	want := prod(t)
-	got, _ := replay.Project{Dir: "../..", Recording: true}.Preview(t, want, replay.Mutation{})
+	got := replay.Project{Dir: "../..", Recording: true}.Preview(t, want, replay.Mutation{})
 	require.Len(t, got.Resources, len(want.Resources))
 	for i, r := range got.Resources {
 		assert.Equal(t, want.Resources[i], r)
@@ -92,7 +84,7 @@ func TestEveryRuleHasABadStack(t *testing.T) {
 				dir := filepath.Join("testdata", rule.ID)
 				mutation, err := replay.ReadMutation(filepath.Join(dir, "mutation.yaml"))
 				require.NoError(t, err, "every rule needs a stack that breaks it")
-				got := failures(judge(t, mutation))
+				got := failures(t, replay.Project{Dir: "../..", Packs: packs}.Preview(t, prod(t), mutation))
 				assert.True(t, slices.ContainsFunc(got, func(f failure) bool { return f.Rule == rule.ID }), "%s must fail, these do: %v", rule.ID, got)
 				expected(t, filepath.Join(dir, "expected.json"), got)
 			})
@@ -141,8 +133,12 @@ var idle = map[string]string{
 
 func TestProdKeepsEveryRule(t *testing.T) {
 	t.Parallel()
-	result, runs := replay.Project{Dir: "../..", Packs: packs}.Preview(t, prod(t), replay.Mutation{})
-	assert.Empty(t, failures(runs))
+	judgements := t.TempDir()
+	result := replay.Project{Dir: "../..", Packs: packs, Results: judgements}.Preview(t, prod(t), replay.Mutation{})
+	assert.Empty(t, failures(t, result))
+	runs, err := results.Read(judgements)
+	require.NoError(t, err)
+	require.Len(t, runs, len(packs))
 
 	judged := map[string]bool{}
 	for _, run := range runs {

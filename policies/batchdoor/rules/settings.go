@@ -26,7 +26,7 @@ type settings struct {
 // defaults are the names that this project gives.
 func defaults() *settings {
 	return &settings{
-		BatchGroups: []string{"rg-*-batch-door", "rg-*-batch-door-*"}, BatchSubnets: []string{"*-endpoints-batch"},
+		BatchGroups: []string{"rg-*-batch-door", "rg-*-batch-door-*"}, BatchSubnets: []string{"*-endpoints-batch", "*-endpoints-batch-*"},
 		ControlPlane: []string{"id-*-control-plane", "id-*-control-plane-*"}, Gateway: []string{"id-*-gateway", "id-*-gateway-*"},
 		JobContainers: []string{"batch-input", "batch-output"}, ControlPlaneAPIs: []string{}, Residency: "",
 	}

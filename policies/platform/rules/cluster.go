@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"onedoor/internal/policypack"
@@ -111,6 +112,15 @@ func named(ranges []propvalue.Value) bool {
 // kedaPath is where the cluster's profile of KEDA stands in a body.
 var kedaPath = []string{"properties", "properties", "workloadAutoScalerProfile", "keda", "enabled"}
 
+// patchedOn tells whether a patch of the stack switches KEDA on in the cluster; the
+// patch is judged by itself.
+func patchedOn(st *policypack.Stack, cluster *policypack.Resource) bool {
+	return slices.ContainsFunc(st.Of(azure.Patch), func(patch *policypack.Resource) bool {
+		on, _ := patch.Get(kedaPath...).Bool()
+		return on && azure.Find(st, patch, "resourceId", patch.Get("resourceId"), azure.Cluster) == cluster
+	})
+}
+
 // afterIdentity judges both ways to switch KEDA on.
 func afterIdentity(st *policypack.Stack, c *policypack.Case) {
 	if c.Type == azure.Cluster {
@@ -119,7 +129,7 @@ func afterIdentity(st *policypack.Stack, c *policypack.Case) {
 		switch {
 		case unsure(state):
 			c.Undecided(keda, "absent")
-		case on:
+		case on && !patchedOn(st, c.Resource): // after an update the cluster shows what a patch has made
 			c.Fail(keda, "absent: the order of one request is not defined")
 		}
 		return

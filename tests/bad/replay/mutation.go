@@ -186,7 +186,7 @@ func (s *Stack) edited(r engine.Resource, e Edit) (engine.Resource, error) {
 		if err != nil {
 			return r, fmt.Errorf("path %s: %w", text, err)
 		}
-		if !at.Delete(inputs) {
+		if _, there := at.Get(inputs); !there || !at.Delete(inputs) {
 			return r, fmt.Errorf("path %s: nothing is there", text)
 		}
 	}

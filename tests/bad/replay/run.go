@@ -26,21 +26,23 @@ type Project struct {
 	Dir       string            // holds Pulumi.yaml and Pulumi.<stack>.yaml
 	Packs     []policypack.Pack // that judge, each configured by policies/stacks/<stack>/<pack>.json in Dir
 	Recording bool              // record also dependencies, as previews of the project do
+	// Results is a directory for what the packs write of every judgement; "" for none.
+	// To name themselves there they read their executable, which takes a while.
+	Results string
 }
 
 // findCLI asks the engine what it is only once: that starts it.
 var findCLI = sync.OnceValues(func() (engine.CLI, error) { return engine.Find(context.Background(), engine.Options{}) })
 
 // Preview plans the mutated stack from nothing, over a cloud that knows types and
-// nothing else, and returns the plan with what the packs judged. That a pack refuses
-// it is no error.
-func (p Project) Preview(t testing.TB, s Stack, m Mutation) (*engine.Result, []results.Run) {
+// nothing else. That a pack refuses it is no error.
+func (p Project) Preview(t testing.TB, s Stack, m Mutation) *engine.Result {
 	t.Helper()
 	s, err := s.Mutate(m)
 	require.NoError(t, err)
 	cli, err := findCLI()
 	require.NoError(t, err)
-	home, judged := t.TempDir(), t.TempDir()
+	home := t.TempDir()
 	cloud, err := sim.Open(filepath.Join(home, "cloud.json"), sim.WithTypesOnly())
 	require.NoError(t, err)
 	arm := httptest.NewServer(cloud.ARM())
@@ -52,7 +54,7 @@ func (p Project) Preview(t testing.TB, s Stack, m Mutation) (*engine.Result, []r
 		CLI: cli, Dir: p.Dir, StackFile: filepath.Join(p.Dir, "Pulumi."+s.Name+".yaml"), Stack: s.Name, Home: home, Program: s.Program(),
 		Providers: providers(t, cloud, arm.URL),
 		// Each process lives for seconds: collecting garbage rarely saves a quarter of the work.
-		Env: map[string]string{results.EnvDir: judged, "GOGC": "800"},
+		Env: map[string]string{results.EnvDir: p.Results, "GOGC": "800"},
 	}
 	for _, pack := range p.Packs {
 		link, err := engine.Link(home, pack.Executable())
@@ -68,12 +70,7 @@ func (p Project) Preview(t testing.TB, s Stack, m Mutation) (*engine.Result, []r
 	if !errors.As(err, &failure) || failure.Kind != engine.KindPolicy {
 		require.NoError(t, err)
 	}
-	if len(p.Packs) == 0 {
-		return result, nil
-	}
-	runs, err := results.Read(judged)
-	require.NoError(t, err)
-	return result, runs
+	return result
 }
 
 // providers are those of the cloud, and the one of patches, which talks to the
