@@ -212,7 +212,7 @@ func (c *Config) clusterArgs(p *platform) cluster.Args {
 	args := cluster.Args{
 		Scope: c.Scope(), TenantID: c.Base.TenantID, Group: p.base.Platform, Identity: p.identity.Cluster, Kubelet: p.identity.Kubelet,
 		Logs: p.base.Logs, Version: c.Cluster.Version, Admins: slices.Sorted(slices.Values(c.Cluster.Admins)),
-		Access: cluster.Access{Private: c.Cluster.Access.Private},
+		Access: cluster.Access{Private: c.Cluster.Access.Private, Nodes: p.network.Outbound},
 		Pods:   c.Cluster.PodCIDR, Services: c.Cluster.ServiceCIDR, Hostname: c.Cluster.HostnameRule,
 		Window: cluster.Maintenance(c.Cluster.Maintenance), Login: c.Cluster.Login, Deployer: p.identity.Runner,
 	}

@@ -30,6 +30,7 @@ func project(t *testing.T) string {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), raw, 0o644))
 	}
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "policies", "stacks"), os.DirFS("../../policies/stacks")))
 	return dir
 }
 

@@ -61,9 +61,10 @@ type Args struct {
 
 // Access is who can open a connection to the API server.
 type Access struct {
-	Private bool      // the network alone; otherwise the internet
-	Ranges  []string  // without Private: address ranges that may, sorted; none lets everybody try
-	Zone    *ref.Zone // with Private: the zone its name is registered in; nil lets Azure make one
+	Private bool               // the network alone; otherwise the internet
+	Ranges  []string           // without Private: address ranges that may, sorted; none lets everybody try
+	Nodes   pulumi.StringInput // the address that nodes come from, which Azure does not add to ranges by itself; nil without ranges
+	Zone    *ref.Zone          // with Private: the zone its name is registered in; nil lets Azure make one
 }
 
 func (a Args) check() error {
@@ -263,7 +264,11 @@ func (a Args) apiServer() containerservice.ManagedClusterAPIServerAccessProfileA
 	}
 	switch {
 	case !a.Access.Private:
-		profile.AuthorizedIPRanges = pulumi.ToStringArray(a.Access.Ranges)
+		ranges := pulumi.ToStringArray(a.Access.Ranges)
+		if len(ranges) > 0 && a.Access.Nodes != nil {
+			ranges = append(ranges, pulumi.Sprintf("%s/32", a.Access.Nodes))
+		}
+		profile.AuthorizedIPRanges = ranges
 	case a.Access.Zone != nil:
 		profile.PrivateDNSZone = a.Access.Zone.ID
 		profile.EnablePrivateClusterPublicFQDN = pulumi.Bool(false)

@@ -154,9 +154,10 @@ func TestClusterTakesEntraAlone(t *testing.T) {
 func TestPublicAPIServerTakesRanges(t *testing.T) {
 	t.Parallel()
 	a := args()
-	a.Access = cluster.Access{Ranges: []string{"203.0.113.0/24"}}
+	a.Access = cluster.Access{Ranges: []string{"203.0.113.0/24"}, Nodes: pulumi.String("198.51.100.7")}
 	c := fake.Run(t, fake.Preview, program(a)).Get(t, "cluster")
-	assert.Equal(t, []any{"203.0.113.0/24"}, c.Input("apiServerAccessProfile").(map[string]any)["authorizedIPRanges"])
+	assert.Equal(t, []any{"203.0.113.0/24", "198.51.100.7/32"}, c.Input("apiServerAccessProfile").(map[string]any)["authorizedIPRanges"],
+		"nodes that leave through a NAT gateway of ours must be named too, or none becomes ready")
 	assert.NotNil(t, c.Input("dnsPrefix"))
 	assert.Nil(t, c.Input("fqdnSubdomain"))
 	a.Access.Private = true

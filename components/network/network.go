@@ -14,6 +14,7 @@ import (
 	"onedoor/internal/az"
 	"onedoor/internal/az/flows"
 	"onedoor/internal/az/netplan"
+	"onedoor/internal/live"
 	"onedoor/internal/ref"
 )
 
@@ -54,6 +55,9 @@ type Network struct {
 	VNet    ref.Resource
 	Subnets map[netplan.Role]ref.Subnet
 	Zones   ref.Zones
+	// Outbound is the address that everything in the subnets reaches the internet
+	// from; known after an update.
+	Outbound pulumi.StringOutput
 }
 
 // New declares a network. Children carry name, so two can coexist.
@@ -68,10 +72,11 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		return nil, err
 	}
 	n.VNet = vnet.Resource
-	nat, err := b.natGateway()
+	nat, outbound, err := b.natGateway(n)
 	if err != nil {
 		return nil, err
 	}
+	n.Outbound = outbound
 	if err := b.subnets(n, vnet, nat); err != nil {
 		return nil, err
 	}
@@ -152,7 +157,7 @@ func (b *builder) dnsServers() network.DhcpOptionsPtrInput {
 
 // natGateway declares the one way out: a fixed public address that peers can
 // allow. No subnet gets outbound access by default.
-func (b *builder) natGateway() (pulumi.StringOutput, error) {
+func (b *builder) natGateway(parent pulumi.Resource) (id, outbound pulumi.StringOutput, err error) {
 	scope := b.args.Scope
 	addressName := scope.Name(az.PublicIPAddress, "nat")
 	address, err := network.NewPublicIPAddress(b.ctx, b.name+"-nat-address", &network.PublicIPAddressArgs{
@@ -167,7 +172,7 @@ func (b *builder) natGateway() (pulumi.StringOutput, error) {
 		Tags:                     scope.Tags(component),
 	}, b.in)
 	if err != nil {
-		return pulumi.StringOutput{}, fmt.Errorf("network %q: nat address: %w", b.name, err)
+		return id, outbound, fmt.Errorf("network %q: nat address: %w", b.name, err)
 	}
 	addressID := scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/publicIPAddresses", addressName)
 	natName := scope.Name(az.NatGateway)
@@ -181,9 +186,12 @@ func (b *builder) natGateway() (pulumi.StringOutput, error) {
 		Tags:                 scope.Tags(component),
 	}, b.in)
 	if err != nil {
-		return pulumi.StringOutput{}, fmt.Errorf("network %q: nat gateway: %w", b.name, err)
+		return id, outbound, fmt.Errorf("network %q: nat gateway: %w", b.name, err)
 	}
-	return ref.After(pulumi.String(scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/natGateways", natName)), nat), nil
+	outbound = live.Ask(b.ctx, "azure-native:network/v20240501:getPublicIPAddress", map[string]any{
+		"resourceGroupName": b.args.Group.PlainName, "publicIpAddressName": addressName,
+	}, address, parent).Text("ipAddress")
+	return ref.After(pulumi.String(scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/natGateways", natName)), nat), outbound, nil
 }
 
 // subnets declares every planned subnet with its security group, then the

@@ -75,6 +75,9 @@ var answers = map[string]func(args resource.PropertyMap) map[string]any{
 	"azure-native:containerservice/v20250101:listManagedClusterUserCredentials": func(resource.PropertyMap) map[string]any {
 		return map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString([]byte(UserKubeconfig))}}}
 	},
+	"azure-native:network/v20240501:getPublicIPAddress": func(resource.PropertyMap) map[string]any {
+		return map[string]any{"ipAddress": "198.51.100.7"}
+	},
 	"azure-native:managedidentity/v20230131:getUserAssignedIdentity": func(args resource.PropertyMap) map[string]any {
 		name := args["resourceName"].StringValue()
 		return map[string]any{"principalId": name + "-principal", "clientId": name + "-client"}

@@ -75,15 +75,22 @@ func TestAReplayIsWhatWasRecorded(t *testing.T) {
 	}
 }
 
+// allEnv makes the test below run every bad stack, as .ci/run does; otherwise it runs
+// those of the doors and a sample of the others, since each is a run of the engine.
+const allEnv = "ONEDOOR_BAD_STACKS"
+
 func TestEveryRuleHasABadStack(t *testing.T) {
 	t.Parallel()
 	for _, pack := range packs {
-		for _, rule := range pack.Rules {
+		for i, rule := range pack.Rules {
 			t.Run(rule.ID, func(t *testing.T) {
 				t.Parallel()
 				dir := filepath.Join("testdata", rule.ID)
 				mutation, err := replay.ReadMutation(filepath.Join(dir, "mutation.yaml"))
 				require.NoError(t, err, "every rule needs a stack that breaks it")
+				if os.Getenv(allEnv) != "all" && !*update && pack.Name != "batchdoor" && i%5 != 0 {
+					t.Skip("not in the sample: set " + allEnv + "=all to run every bad stack")
+				}
 				got := failures(t, replay.Project{Dir: "../..", Packs: packs}.Preview(t, prod(t), mutation))
 				assert.True(t, slices.ContainsFunc(got, func(f failure) bool { return f.Rule == rule.ID }), "%s must fail, these do: %v", rule.ID, got)
 				expected(t, filepath.Join(dir, "expected.json"), got)

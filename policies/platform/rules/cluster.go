@@ -99,14 +99,20 @@ func cluster(s *settings) []policypack.Rule {
 	}
 }
 
-// named tells whether ranges are named, and not all addresses.
+// named tells whether ranges are named, and not all addresses. One that is not known
+// yet may be the address of the cluster's own nodes; it is judged when it is.
 func named(ranges []propvalue.Value) bool {
+	known := 0
 	for _, r := range ranges {
-		if text, state := r.Text(); state != propvalue.Known || strings.HasSuffix(text, "/0") {
+		switch text, state := r.Text(); {
+		case state == propvalue.Unknown:
+		case state != propvalue.Known || strings.HasSuffix(text, "/0"):
 			return false
+		default:
+			known++
 		}
 	}
-	return len(ranges) > 0
+	return known > 0
 }
 
 // kedaPath is where the cluster's profile of KEDA stands in a body.
