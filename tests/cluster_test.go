@@ -315,7 +315,7 @@ func kubernetesChanges(result *engine.Result) []string {
 	var out []string
 	for _, r := range result.Resources {
 		if strings.HasPrefix(r.Type, "kubernetes:") && r.Op != "same" {
-			out = append(out, string(r.Op)+" "+r.URN)
+			out = append(out, r.Op+" "+r.URN)
 		}
 	}
 	return out

@@ -92,10 +92,7 @@ func planned(resources []engine.Resource) []reach.Resource {
 
 // proven refuses the plan of a whole preview in which a flow is missing, or a way
 // leads to a model that is no door.
-func proven(op engine.Operation, result *engine.Result, opErr error) error {
-	if op != engine.OpPreview || opErr != nil {
-		return nil
-	}
+func proven(result *engine.Result) error {
 	report := reach.Judge(result.Stack, planned(result.Resources))
 	if report.OK {
 		return nil

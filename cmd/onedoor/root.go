@@ -96,7 +96,9 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 			fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
 			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
 			result, err := do(session, c.Context())
-			err = errors.Join(err, proven(engine.Operation(name), result, err))
+			if err == nil && engine.Operation(name) == engine.OpPreview {
+				err = proven(result)
+			}
 			doc := documentOf(engine.Operation(name), s.name, result, err)
 			if session.Policy != nil {
 				file, writeErr := embedded.WritePolicy(session.Policy, filepath.Join(out, s.name))

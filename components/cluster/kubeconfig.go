@@ -50,7 +50,7 @@ func (a Args) kubeconfig(ctx *pulumi.Context, plain string, made pulumi.Resource
 func (l Login) kubeconfig(answer map[string]any) (string, error) {
 	list, _ := answer["kubeconfigs"].([]any)
 	if len(list) == 0 {
-		return "", errors.New("Azure answered no kubeconfig of the cluster's users")
+		return "", errors.New("no kubeconfig of the cluster's users in what Azure answered")
 	}
 	first, _ := list[0].(map[string]any)
 	encoded, _ := first["value"].(string)
