@@ -5,6 +5,7 @@ import (
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"onedoor/internal/az/guard"
 	"onedoor/internal/images"
 	"onedoor/internal/retry"
 	armpatch "onedoor/plugins/armpatch/sdk"
@@ -56,6 +57,13 @@ func compose(ctx *pulumi.Context, sleep retry.Sleep) error {
 		if err := newWorkloads(ctx, cfg, p, pulumi.Provider(azure), pulumi.Provider(inCluster)); err != nil {
 			return err
 		}
+	}
+	if !cfg.Policy.Assign { // somebody else assigns them
+		policies, err := guard.JSON(cfg.Scope(), guard.Groups{Platform: p.base.Platform.Plain, BatchDoor: p.base.BatchDoor.Plain}, cfg.Policy.Guard.BatchGroups)
+		if err != nil {
+			return err
+		}
+		ctx.Export("policies", pulumi.String(policies))
 	}
 	ctx.Export("platformGroup", p.base.Platform.Name)
 	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)

@@ -75,7 +75,7 @@ func (w *watch) keda() any { return at(w.live, "workloadAutoScalerProfile", "ked
 
 // changed is a stack's file with other values at some paths, as in "cluster.version";
 // nil takes a root key away.
-func changed(t *testing.T, file string, values map[string]any) string {
+func changed(t testing.TB, file string, values map[string]any) string {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
