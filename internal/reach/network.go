@@ -84,6 +84,7 @@ func readNetwork(resources []Resource) *network {
 		}
 	}
 	slices.SortFunc(n.subnets, func(a, b *subnet) int { return strings.Compare(a.key, b.key) })
+	ours := false // the network itself is planned
 	for _, r := range resources {
 		at := key(r.in("resourceGroupName").text(), "virtualNetworks", r.in("virtualNetworkName").text())
 		if at != n.key {
@@ -91,6 +92,7 @@ func readNetwork(resources []Resource) *network {
 		}
 		switch r.kind() {
 		case "network:VirtualNetwork":
+			ours = true
 			n.own(r)
 		case "network:VirtualNetworkPeering":
 			if r.in("allowVirtualNetworkAccess").state(true) != no {
@@ -98,7 +100,7 @@ func readNetwork(resources []Resource) *network {
 			}
 		}
 	}
-	if len(n.peers) == 0 { // others peer a network of theirs; the plan knows those that its zones are linked to
+	if !ours && len(n.peers) == 0 { // others peer a network of theirs; the plan knows those that its zones are linked to
 		n.peers = n.linkedToo()
 	}
 	return n
