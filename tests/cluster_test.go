@@ -39,7 +39,8 @@ func (w *watch) over(s *embedded.Session) *embedded.Session {
 	s.Inspect = func(cloud *sim.Cloud) {
 		w.writes, w.live = nil, nil
 		for _, entry := range cloud.Log() {
-			if strings.Contains(entry.ID, "/managedClusters/") && !strings.Contains(entry.ID, "/roleAssignments/") && !strings.Contains(entry.ID, "/objects/") {
+			_, below, found := strings.Cut(entry.ID, "/managedClusters/")
+			if found && !strings.Contains(below, "/providers/") && !strings.Contains(below, "/objects/") {
 				w.writes = append(w.writes, entry)
 			}
 		}

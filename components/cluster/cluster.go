@@ -144,7 +144,9 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if err != nil {
 		return nil, fmt.Errorf("cluster %q: deployer: %w", name, err)
 	}
-	if err := diagnostics.Send(ctx, name, ref.Ready(id, made).ID, args.Logs, diagnostics.Setting{Categories: logged}, in, pulumi.DeletedWith(made)); err != nil {
+	err = diagnostics.Send(ctx, name, ref.Ready(id, made).ID, args.Logs, diagnostics.Setting{Categories: logged}, in,
+		pulumi.DeletedWith(made), pulumi.DependsOn([]pulumi.Resource{last})) // out of the way of the pools
+	if err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
 	c.Made = made
