@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 // and not faster: the policies do not.
 func BenchmarkPreviewOfTenants(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			tenants := map[string]any{}
 			for i := range n {
 				tenants[fmt.Sprintf("tenant-%04d", i)] = map[string]any{
