@@ -16,10 +16,11 @@ type Artifact struct {
 // Artifacts are all of them, sorted by name. Versions are pinned: a tag that
 // moves would change what runs without a change here.
 var Artifacts = []Artifact{
+	{"envoy", "docker.io/envoyproxy/envoy:distroless-v1.34.1", false, "the door that served models stand behind"},
 	{"kuberay-operator", "mcr.microsoft.com/oss/v2/kuberay/operator:v1.6.1", false, "runs Ray clusters"},
 	{"kuberay-operator-chart", "mcr.microsoft.com/aks/ai-runtime/helm/kuberay-operator:1.6.1", true, "installs the operator"},
 	{"nvidia-device-plugin", "nvcr.io/nvidia/k8s-device-plugin:v0.17.0", false, "advertises GPUs and MIG slices to the scheduler"},
-	{"ray", "mcr.microsoft.com/aks/ai-runtime/ray:py3.12-ray2.55.1-cuda13.0", false, "serves models"},
+	{"ray-llm", "docker.io/rayproject/ray-llm:2.56.0-py312-cu130", false, "serves models"},
 }
 
 // Repository is the artifact's repository and tag in the platform's registry:
@@ -27,6 +28,13 @@ var Artifacts = []Artifact{
 func (a Artifact) Repository() string {
 	_, repository, _ := strings.Cut(a.Source, "/")
 	return repository
+}
+
+// At is the artifact in the platform's registry at a digest: what a tag is moved to
+// later does not run.
+func (a Artifact) At(digest string) Reference {
+	repository, tag, _ := strings.Cut(a.Repository(), ":")
+	return Reference{Repository: repository, Tag: tag, Digest: digest}
 }
 
 // In is the reference under which the platform runs the artifact from the

@@ -198,7 +198,7 @@ const cronJob = `
 apiVersion: batch/v1
 kind: CronJob
 metadata: {name: nightly, namespace: batch}
-spec: {schedule: "0 3 * * *", jobTemplate: {spec: {template: {spec: {restartPolicy: OnFailure, containers: [{name: a, image: "a:1"}]}}}}}
+spec: {schedule: "0 3 * * *", timeZone: Etc/UTC, jobTemplate: {spec: {template: {spec: {restartPolicy: OnFailure, containers: [{name: a, image: "a:1"}]}}}}}
 `
 
 const secret = `
@@ -295,6 +295,10 @@ func TestCheckRefuses(t *testing.T) {
 		"a workload that ends":         {deployment, "serviceAccountName: worker", "restartPolicy: Never", "spec.template.spec.restartPolicy", "want Always"},
 		"a job that says nothing":      {job, "restartPolicy: Never, ", "", "spec.template.spec.restartPolicy", "one of Never, OnFailure"},
 		"a schedule":                   {cronJob, "0 3 * * *", "0 3 * *", "spec.schedule", "five fields"},
+		"an hour that is none":         {cronJob, "0 3 * * *", "0 25 * * *", "spec.schedule", "five fields"},
+		"a zone within the schedule":   {cronJob, "0 3 * * *", "CRON_TZ=Etc/UTC 0 3 * * *", "spec.schedule", "five fields"},
+		"a zone of time that is none":  {cronJob, "timeZone: Etc/UTC", "timeZone: Mars/Base", "spec.timeZone", "a name of the time zone database"},
+		"no image":                     {cronJob, `, image: "a:1"`, "", "spec.jobTemplate.spec.template.spec.containers[0].image", "an image"},
 		"two containers of one name":   {deployment, "name: fetch", "name: worker", "spec.template.spec.containers[0].name", "no other container"},
 		"the name of a container":      {deployment, "name: fetch", "name: Fetch", "spec.template.spec.initContainers[0].name", "lower case"},
 		"a port":                       {deployment, "containerPort: 9090", "containerPort: 99090", "spec.template.spec.containers[0].ports[1].containerPort", "65535"},

@@ -162,8 +162,8 @@ func (c *checker) pod(p Pod) {
 			}
 			seen[name.text()] = true
 		}
-		if container.at("image").text() == "" && container.at("image").known() {
-			c.add(container.at("image"), "", "an image", "")
+		if image := container.at("image"); image.text() == "" && !image.unknown() {
+			c.add(image, "", "an image", "")
 		}
 		c.ports(container)
 		c.environment(container)

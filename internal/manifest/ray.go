@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,6 +39,11 @@ func (c *checker) rayCluster(path string) {
 			c.add(group.at("minReplicas"), "", "at most maxReplicas", "")
 		}
 	}
+	for _, group := range groups {
+		c.rayContainer(group)
+	}
+	c.rayAutoscaler(cluster, groups)
+	c.rayState(cluster)
 	if n := cluster.get("headGroupSpec.headService.metadata.name"); n.known() && c.kind.Name == "RayService" {
 		c.add(n, "", "nothing: a RayService names its services itself", "leave it out")
 	}
@@ -46,6 +52,7 @@ func (c *checker) rayCluster(path string) {
 func (c *checker) rayService() {
 	c.serveConfig(c.object.get("spec.serveConfigV2"))
 	c.servePort()
+	c.initializing()
 	if upgrade := c.object.get("spec.upgradeStrategy"); upgrade.fields() != nil && upgrade.at("type").absent() {
 		c.add(upgrade.at("type"), "", "a type, because the operator of 1.5 stops without one once incremental upgrades are on", "")
 	}
@@ -61,8 +68,13 @@ func (c *checker) serveConfig(n node) {
 		c.add(n, "text that is no YAML ("+strings.TrimPrefix(err.Error(), "yaml: ")+")", "the configuration of Ray Serve", "")
 		return
 	}
-	if _, ok := config["applications"].([]any); !ok {
+	applications, ok := config["applications"].([]any)
+	if !ok {
 		c.add(n, "fields "+strings.Join(slices.Sorted(maps.Keys(config)), ", "), "a list of applications", "")
+		return
+	}
+	for i, application := range applications {
+		c.languageModels(n, node{path: fmt.Sprintf("applications[%d]", i), v: application})
 	}
 }
 

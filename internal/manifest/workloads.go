@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
+	"time"
+	_ "time/tzdata" // zones are judged alike on every machine
 
+	"github.com/robfig/cron/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -79,13 +81,18 @@ func zero(n node) bool {
 	return ok && value == 0 || n.text() == "0" || n.text() == "0%"
 }
 
-// cron is the form of a schedule; whether its numbers make sense is for the
-// controller to say.
-var cron = regexp.MustCompile(`^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|@every \S+|(\S+ +){4}\S+)$`)
-
+// schedule: the controller reads it as this library does, and the zone by its name.
+// https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/
 func (c *checker) schedule() {
-	if s := c.object.get("spec.schedule"); s.text() != "" && !cron.MatchString(s.text()) {
-		c.add(s, "", `five fields, such as "*/5 * * * *"`, "")
+	if s := c.object.get("spec.schedule"); s.text() != "" {
+		if _, err := cron.ParseStandard(s.text()); err != nil || strings.Contains(s.text(), "TZ=") {
+			c.add(s, "", `five fields, such as "*/5 * * * *"`, "")
+		}
+	}
+	if zone := c.object.get("spec.timeZone"); zone.text() != "" {
+		if _, err := time.LoadLocation(zone.text()); err != nil || zone.text() == "Local" {
+			c.add(zone, "", `a name of the time zone database, such as "Etc/UTC"`, "")
+		}
 	}
 }
 

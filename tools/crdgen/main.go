@@ -3,6 +3,10 @@
 // publish and pruned to what a check needs.
 //
 //	crdgen [-out DIR]
+//	crdgen -definitions DIR
+//
+// The second form writes the custom resource definitions themselves instead, whole
+// and as a real API server takes them.
 //
 // The modules, their versions and checksums are in sources.go. They come through
 // the Go module proxy, so the first run needs the network; equal modules give
@@ -24,8 +28,15 @@ import (
 
 func main() {
 	out := flag.String("out", "../../internal/manifest/schemas", "folder that gets the schemas")
+	definitions := flag.String("definitions", "", "folder that gets the custom resource definitions, in place of the schemas")
 	flag.Parse()
-	if err := run(*out); err != nil {
+	var err error
+	if *definitions != "" {
+		err = writeDefinitions(*definitions)
+	} else {
+		err = run(*out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "crdgen:", err)
 		os.Exit(1)
 	}

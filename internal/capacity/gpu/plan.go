@@ -57,6 +57,8 @@ type Plan struct {
 	Warnings    []string     `json:"warnings"`
 	Suggestions []Suggestion `json:"suggestions"` // nearest first, at most 3; none when it fits
 
+	Engine Engine `json:"-"` // with all its defaults: what was planned
+
 	stage int // layers on the GPU
 }
 
@@ -72,6 +74,7 @@ func Make(req Request) (Plan, error) {
 		return Plan{}, err
 	}
 	req, p := req.settle(dev)
+	p.Engine = req.Engine
 	p.MaxContext = req.longest(dev)
 	p.Arithmetic = req.arithmetic(dev, p)
 	p.Warnings = req.warnings(dev)
