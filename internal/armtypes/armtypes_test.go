@@ -81,8 +81,8 @@ func equal(t testing.TB, what string, got, want any) {
 func TestCatalogFindsTypes(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
-	if n := len(c.Tokens()); n != 79 {
-		t.Errorf("%d resource types, want 79", n)
+	if n := len(c.Tokens()); n != 80 {
+		t.Errorf("%d resource types, want 80", n)
 	}
 	const group = "/subscriptions/s/resourceGroups/g"
 	for name, test := range map[string]struct{ id, version, want string }{
