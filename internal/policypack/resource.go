@@ -164,7 +164,7 @@ func listed(res *pulumirpc.AnalyzerResource) *Resource {
 func (s *Stack) judgedBy(rule *Rule) []*Resource {
 	var out []*Resource
 	for _, typ := range slices.Sorted(maps.Keys(s.byType)) {
-		if rule.judges(typ) {
+		if rule.Judges(typ) {
 			out = append(out, s.byType[typ]...)
 		}
 	}

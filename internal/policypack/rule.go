@@ -37,8 +37,8 @@ type Rule struct {
 	Remedy    string   // what to change
 	Controls  []string // of the frameworks it serves, as "MCSB NS-2" or "CIS AKS 5.4.1"
 	Sources   []string // links to what it rests on
-	// Types are the tokens of the resources that are judged, without versions;
-	// one that ends in "*" stands for all that begin so.
+	// Types are the tokens of the resources that are judged, without versions; one
+	// "*" in a token stands for any text.
 	Types []string
 
 	// Resource judges one resource by its inputs alone.
@@ -52,13 +52,11 @@ type Rule struct {
 	Configure func(settings []byte) error
 }
 
-// judges tells whether the rule looks at resources of the type.
-func (r *Rule) judges(typ string) bool {
+// Judges tells whether the rule looks at resources of the type.
+func (r *Rule) Judges(typ string) bool {
 	return slices.ContainsFunc(r.Types, func(t string) bool {
-		if prefix, open := strings.CutSuffix(t, "*"); open {
-			return strings.HasPrefix(typ, prefix)
-		}
-		return t == typ
+		prefix, suffix, open := strings.Cut(t, "*")
+		return t == typ || open && len(typ) >= len(prefix)+len(suffix) && strings.HasPrefix(typ, prefix) && strings.HasSuffix(typ, suffix)
 	})
 }
 

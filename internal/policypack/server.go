@@ -155,7 +155,7 @@ func (s *server) of(typ string) *family {
 	for i := range s.pack.Rules {
 		switch r := &s.pack.Rules[i]; {
 		case r.Resource == nil || s.config.levels[r.ID] == results.Disabled:
-		case r.judges(typ):
+		case r.Judges(typ):
 			f.rules = append(f.rules, r)
 		default:
 			f.notApplicable = append(f.notApplicable, &pulumirpc.PolicyNotApplicable{PolicyName: r.ID, Reason: "it judges other types"})

@@ -322,3 +322,17 @@ func TestFollows(t *testing.T) {
 	assert.False(t, s.Follows(a, c))
 	assert.False(t, s.Follows(b, c), "a circle ends")
 }
+
+func TestTypesMayHoldAWildcard(t *testing.T) {
+	t.Parallel()
+	for typ, wants := range map[string]map[string]bool{
+		"kubernetes:*Patch":   {"kubernetes:apps:DeploymentPatch": true, "kubernetes:apps:Deployment": false, "kubernetesPatch": false, "kubernetes:Patch": true},
+		"kubernetes:*":        {"kubernetes:core:Pod": true, "kubernetes": false},
+		"azure-native:web:Ab": {"azure-native:web:Ab": true, "azure-native:web:Abc": false},
+	} {
+		rule := Rule{Types: []string{typ}}
+		for of, want := range wants {
+			assert.Equal(t, want, rule.Judges(of), "%s: %s", typ, of)
+		}
+	}
+}

@@ -151,6 +151,11 @@ func (v *Verdict) judge(run Run, idle []string) {
 	}
 }
 
+// Excuses tells whether some failure of the run is excused.
+func (r Review) Excuses() bool {
+	return slices.ContainsFunc(r, func(v Verdict) bool { return v.Counts() && len(v.Covers) > 0 })
+}
+
 // Err is every waiver that fails the build. A new one does so by the failure
 // that it does not excuse yet, if there is one.
 func (r Review) Err() error {

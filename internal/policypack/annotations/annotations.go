@@ -3,7 +3,7 @@
 // Who declares a workload writes them, who judges it reads them.
 package annotations
 
-// On a ScaledObject.
+// On a ScaledObject or a ScaledJob.
 const (
 	// Deployment is the model deployment that the workload calls, as
 	// "account/deployment".

@@ -151,16 +151,3 @@ func (s *Summary) count(r Result) {
 		s.NotChecked++
 	}
 }
-
-// Caught fails unless the runs hold a failure of the rule for the resource. A
-// pipeline plants a violation and asks: packs that let it pass judge nothing.
-func Caught(runs []Run, rule, urn string) error {
-	for _, run := range runs {
-		for _, j := range run.Judgements {
-			if j.Rule == rule && j.URN == urn && j.State == Fail {
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("the violation of %s that was planted at %s was not found: the policy packs cannot be trusted", rule, urn)
-}

@@ -132,12 +132,3 @@ func TestDocument(t *testing.T) {
 	_, err = Make(subject, nil, nil)
 	require.Error(t, err)
 }
-
-func TestAPlantedViolationMustBeFound(t *testing.T) {
-	t.Parallel()
-	runs, err := Read(written(t, true, judgements...))
-	require.NoError(t, err)
-	require.NoError(t, Caught(runs, "AB-01", "urn:b"))
-	require.ErrorContains(t, Caught(runs, "AB-01", "urn:a"), "cannot be trusted", "a pass is no find")
-	require.Error(t, Caught(runs, "AB-02", "urn:b"))
-}

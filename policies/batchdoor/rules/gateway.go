@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"onedoor/internal/policypack"
@@ -44,8 +45,8 @@ func gateway(s *settings) []policypack.Rule {
 		},
 		{
 			ID: "BAT-06", Severity: policypack.High,
-			Title:     "Operations that catch all paths refuse batches, files and uploads",
-			Rationale: "A template that ends in * passes every path that the service knows, and those it will get.",
+			Title:     "Operations whose path may be one of batches, files and uploads refuse these",
+			Rationale: "A template with * passes every path that the service knows and will get, and a parameter stands for any name.",
 			Remedy:    "Declare routes one by one; or refuse the paths in the inbound section, before anything is forwarded.",
 			Controls:  []string{"MCSB NS-2"},
 			Sources:   []string{apimDocs},
@@ -55,14 +56,41 @@ func gateway(s *settings) []policypack.Rule {
 				switch {
 				case state != propvalue.Known:
 					c.Undecided(c.At("urlTemplate"), "a route that is known")
-				case !strings.Contains(template, "*"):
-					c.NotApplicable("the route has no wildcard")
+				case !mayBeBatch(template):
+					c.NotApplicable("the route leads to no batch, file or upload")
 				case !s.controlPlaneAPI(c):
 					refused(st, c, c.At("urlTemplate"), refusesBatchPaths, "a policy that answers 403 to paths with batches, files and uploads")
 				}
 			},
 		},
 	}
+}
+
+// batchRoutes are the routes of the batch API, with * for an id.
+var batchRoutes = [][]string{
+	{"batches"}, {"batches", "*"}, {"batches", "*", "cancel"}, {"files"}, {"files", "*"}, {"files", "*", "content"},
+	{"uploads"}, {"uploads", "*"}, {"uploads", "*", "parts"}, {"uploads", "*", "complete"}, {"uploads", "*", "cancel"},
+}
+
+// mayBeBatch tells whether a template that does not say so can stand for a route of
+// the batch API: by a wildcard, or by a parameter in the place of its name.
+func mayBeBatch(template string) bool {
+	if strings.Contains(template, "*") {
+		return true
+	}
+	template, _, _ = strings.Cut(template, "?")
+	if batchPath.MatchString("/" + template) {
+		return false
+	}
+	segments := strings.FieldsFunc(strings.ToLower(template), func(r rune) bool { return r == '/' })
+	for len(segments) > 0 && (segments[0] == "openai" || segments[0] == "v1") {
+		segments = segments[1:]
+	}
+	return slices.ContainsFunc(batchRoutes, func(route []string) bool {
+		return slices.EqualFunc(segments, route, func(written, part string) bool {
+			return part == "*" || written == part || strings.Contains(written, "{")
+		})
+	})
 }
 
 // controlPlaneAPI tells whether the resource belongs to the control plane's API,

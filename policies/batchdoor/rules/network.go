@@ -20,11 +20,12 @@ func network(s *settings) []policypack.Rule {
 		Sources:   []string{"https://learn.microsoft.com/azure/private-link/private-endpoint-overview"},
 		Types:     []string{azure.PrivateEndpoint},
 		Stack: func(st *policypack.Stack, c *policypack.Case) {
-			leads, known := s.leadsToBatch(st, c)
-			if !known {
+			to := s.leads(st, c.Resource)
+			if !to.known {
+				c.Undecided(to.unclear, "connections and targets that are known")
 				return
 			}
-			if !leads {
+			if !to.batch {
 				c.NotApplicable("the endpoint does not lead to a batch account")
 				return
 			}
@@ -49,39 +50,45 @@ func network(s *settings) []policypack.Rule {
 	}}
 }
 
-// leadsToBatch tells whether a connection of the endpoint leads to a batch
-// account. It reports when that is not known.
-func (s *settings) leadsToBatch(st *policypack.Stack, c *policypack.Case) (leads, known bool) {
-	known = true
+// targets are the model accounts that a private endpoint leads to.
+type targets struct {
+	batch, sync bool
+	known       bool
+	unclear     propvalue.Value // unless known
+}
+
+// leads tells where the connections of an endpoint lead.
+func (s *settings) leads(st *policypack.Stack, endpoint *policypack.Resource) targets {
+	to := targets{known: true}
+	doubt := func(v propvalue.Value) { to.known, to.unclear = false, v }
 	for _, property := range []string{"privateLinkServiceConnections", "manualPrivateLinkServiceConnections"} {
-		connections, state := c.Get(property).Items()
+		connections, state := endpoint.Get(property).Items()
 		if state == propvalue.Unknown || state == propvalue.Mistyped {
-			c.Undecided(c.Get(property), "connections that are known")
-			known = false
+			doubt(endpoint.Get(property))
 		}
 		for _, connection := range connections {
 			target := connection.At("privateLinkServiceId")
 			text, state := target.Text()
 			switch state {
 			case propvalue.Known:
-				id, err := az.ParseID(text)
-				leads = leads || (err == nil && strings.EqualFold(id.Type, "Microsoft.CognitiveServices/accounts") && like(s.BatchGroups, id.ResourceGroup))
+				if id, err := az.ParseID(text); err == nil && strings.EqualFold(id.Type, "Microsoft.CognitiveServices/accounts") {
+					batch := like(s.BatchGroups, id.ResourceGroup)
+					to.batch, to.sync = to.batch || batch, to.sync || !batch
+				}
 			case propvalue.Absent:
 			default:
-				behind := st.Behind(c.Resource, property, azure.Account)
-				for _, account := range behind {
+				accounts := st.Behind(endpoint, property, azure.Account)
+				for _, account := range accounts {
 					batch, sure := s.isBatch(st, account)
-					if leads = leads || batch; !sure {
-						c.Undecided(target, "a target that is known")
-						known = false
+					if to.batch, to.sync = to.batch || batch, to.sync || !batch; !sure {
+						doubt(target)
 					}
 				}
-				if len(behind) == 0 && len(st.Behind(c.Resource, property)) == 0 {
-					c.Undecided(target, "a target that is known")
-					known = false
+				if len(accounts) == 0 && len(st.Behind(endpoint, property)) == 0 {
+					doubt(target)
 				}
 			}
 		}
 	}
-	return leads, known
+	return to
 }

@@ -15,7 +15,7 @@ func New() policypack.Pack {
 		Name: "batchdoor", Version: Version,
 		Description: "Only the control plane submits batch jobs, only the gateway calls models.",
 	}
-	for _, family := range [][]policypack.Rule{deployments(s), roles(s), gateway(s), network(s), storage(s), {s.rule()}} {
+	for _, family := range [][]policypack.Rule{deployments(s), roles(s), gateway(s), network(s), endpoints(s), nodes(s), ray(s), storage(s), hiddenWays(), {s.rule()}} {
 		pack.Rules = append(pack.Rules, family...)
 	}
 	return pack

@@ -30,15 +30,24 @@ const (
 
 	Bus           = "azure-native:servicebus:Namespace"
 	BusAuthRule   = "azure-native:servicebus:NamespaceAuthorizationRule"
+	BusQueueRule  = "azure-native:servicebus:QueueAuthorizationRule"
+	BusTopicRule  = "azure-native:servicebus:TopicAuthorizationRule"
 	BusQueue      = "azure-native:servicebus:Queue"
 	Storage       = "azure-native:storage:StorageAccount"
 	BlobContainer = "azure-native:storage:BlobContainer"
+	BlobService   = "azure-native:storage:BlobServiceProperties"
 	Lifecycle     = "azure-native:storage:ManagementPolicy"
 	Vault         = "azure-native:keyvault:Vault"
 	Registry      = "azure-native:containerregistry:Registry"
 	Cluster       = "azure-native:containerservice:ManagedCluster"
 	Pool          = "azure-native:containerservice:AgentPool"
 	Diagnostics   = "azure-native:insights:DiagnosticSetting"
+
+	MetricAlert      = "azure-native:insights:MetricAlert"
+	QueryAlert       = "azure-native:insights:ScheduledQueryRule"
+	ActivityAlert    = "azure-native:insights:ActivityLogAlert"
+	AnomalyAlert     = "azure-native:alertsmanagement:SmartDetectorAlertRule"
+	PrometheusAlerts = "azure-native:alertsmanagement:PrometheusRuleGroup"
 
 	Subnet          = "azure-native:network:Subnet"
 	VirtualNetwork  = "azure-native:network:VirtualNetwork"
@@ -57,7 +66,7 @@ var armTypes = map[string]string{
 	Account: "Microsoft.CognitiveServices/accounts", Gateway: "Microsoft.ApiManagement/service", Bus: "Microsoft.ServiceBus/namespaces",
 	Storage: "Microsoft.Storage/storageAccounts", Vault: "Microsoft.KeyVault/vaults", Registry: "Microsoft.ContainerRegistry/registries",
 	Cluster: "Microsoft.ContainerService/managedClusters", Subnet: "Microsoft.Network/virtualNetworks/subnets",
-	PrivateEndpoint: "Microsoft.Network/privateEndpoints", Identity: "Microsoft.ManagedIdentity/userAssignedIdentities",
+	SecurityGroup: "Microsoft.Network/networkSecurityGroups", PrivateEndpoint: "Microsoft.Network/privateEndpoints", Identity: "Microsoft.ManagedIdentity/userAssignedIdentities",
 	BlobContainer: "Microsoft.Storage/storageAccounts/blobServices/containers",
 }
 

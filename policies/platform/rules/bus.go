@@ -32,14 +32,13 @@ func bus(s *settings) []policypack.Rule {
 		},
 		{
 			ID: "SB-03", Severity: policypack.Medium,
-			Title:     "The namespace has no authorization rule of its own",
-			Rationale: "A rule of the namespace sends to and listens on every queue with one key.",
-			Remedy:    "Remove the rule; give identities a role at a queue.",
+			Title:     "Nobody holds a key to queues",
+			Rationale: "An authorization rule is a key for whoever has it; one of the namespace opens every queue.",
+			Remedy:    "Remove the rule, and give identities a role at a queue. The rule that Azure makes itself does no harm where keys are off.",
 			Controls:  []string{"MCSB PA-7", "Azure Policy a1817ec0-a368-432a-8057-8371e17ac6ee"},
-			Types:     []string{azure.BusAuthRule},
-			Resource: func(c *policypack.Case) {
-				c.Must(c.At("authorizationRuleName"), "RootManageSharedAccessKey")
-			},
+			Sources:   []string{"https://learn.microsoft.com/azure/service-bus-messaging/service-bus-sas"},
+			Types:     []string{azure.BusAuthRule, azure.BusQueueRule, azure.BusTopicRule},
+			Stack:     withoutKeys,
 		},
 		{
 			ID: "SB-04", Severity: policypack.Medium,
@@ -59,6 +58,27 @@ func bus(s *settings) []policypack.Rule {
 			},
 		},
 	}
+}
+
+// rootRule is what Azure makes with every namespace.
+const rootRule = "RootManageSharedAccessKey"
+
+// withoutKeys judges an authorization rule: there is none, but for the one that Azure
+// makes, and that one opens nothing.
+func withoutKeys(st *policypack.Stack, c *policypack.Case) {
+	if c.Type != azure.BusAuthRule {
+		c.Fail(c.At("authorizationRuleName"), "no rule of a queue or topic")
+		return
+	}
+	if !c.Must(c.At("authorizationRuleName"), rootRule) {
+		return
+	}
+	bus := azure.Owner(st, c.Resource, "namespaceName", azure.Bus)
+	if bus == nil {
+		c.Undecided(c.At("namespaceName"), "a namespace of the stack, whose keys are off")
+		return
+	}
+	c.Must(bus.Get("disableLocalAuth"), true)
 }
 
 // privateBus judges tier, access and endpoint together.

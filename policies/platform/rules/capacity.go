@@ -9,6 +9,7 @@ import (
 	"onedoor/internal/policypack/annotations"
 	"onedoor/internal/propvalue"
 	"onedoor/policies/internal/azure"
+	"onedoor/policies/internal/kube"
 )
 
 // tokensPerUnit is what one unit of a deployment's capacity allows, tokens a
@@ -37,7 +38,7 @@ func capacityOfModels() []policypack.Rule {
 			Remedy:    "Ask for fewer GPUs in one pod, or declare a pool of a larger size or of another MIG profile.",
 			Controls:  []string{"MCSB PV-2"},
 			Sources:   []string{"https://learn.microsoft.com/azure/aks/gpu-multi-instance"},
-			Types:     []string{"kubernetes:ray.io:RayService", "kubernetes:ray.io:RayCluster", "kubernetes:ray.io:RayJob"},
+			Types:     []string{kube.RayService, kube.RayCluster, kube.RayJob},
 			Stack:     fits,
 		},
 	}
@@ -76,7 +77,7 @@ func quotaFits(st *policypack.Stack, c *policypack.Case) {
 		used = tokens
 	}
 	working := []string{fmt.Sprintf("%g kept for people", used)}
-	for _, workload := range st.Of(scaledObject) {
+	for _, workload := range st.Of(kube.ScaledObject, kube.ScaledJob) {
 		target, state := annotation(workload, annotations.Deployment).Text()
 		if unsure(state) {
 			certain = false
@@ -86,17 +87,14 @@ func quotaFits(st *policypack.Stack, c *policypack.Case) {
 			continue
 		}
 		users++
-		most, mostState := workload.Get("spec", "maxReplicaCount").Number()
-		if mostState == propvalue.Absent {
-			most, mostState = 100, propvalue.Known // KEDA's default
-		}
+		most, known := replicas(workload)
 		each, says := wholeNumber(workload, annotations.TokensPerMinute)
-		if mostState != propvalue.Known || !says {
+		if !known || !says {
 			certain = false
 			continue
 		}
-		used += most * float64(each)
-		working = append(working, fmt.Sprintf("%s: %g replicas x %d", workload.Name, most, each))
+		used += float64(most) * float64(each)
+		working = append(working, fmt.Sprintf("%s: %d replicas x %d", workload.Name, most, each))
 	}
 	if users == 0 && used == 0 && certain {
 		c.NotApplicable("nothing in the stack names the deployment %q, by tag %s or annotation %s", own, annotations.ReserveTag, annotations.Deployment)

@@ -13,12 +13,12 @@ import (
 func logs() []policypack.Rule {
 	return []policypack.Rule{{
 		ID: "OBS-01", Severity: policypack.High,
-		Title:     "Doors, queues, vaults and clusters log to a workspace",
+		Title:     "Doors, queues, vaults, registries and clusters log to a workspace",
 		Rationale: "Without a log nobody can prove who called.",
 		Remedy:    "Add a DiagnosticSetting with a workspace and the audit category group or all logs.",
 		Controls:  []string{"MCSB LT-3", "Azure Policy 1b4d1c4e-934c-4703-944c-27c82c06bebb", "Azure Policy f8d36e2f-389b-4ee4-898d-21aeb69a0f45", "Azure Policy 245fc9df-fa96-4414-9a0b-3738c2f7341c"},
 		Sources:   []string{"https://learn.microsoft.com/azure/azure-monitor/essentials/diagnostic-settings"},
-		Types:     []string{azure.Account, azure.Gateway, azure.Bus, azure.Vault, azure.Cluster},
+		Types:     []string{azure.Account, azure.Gateway, azure.Bus, azure.Vault, azure.Registry, azure.Cluster},
 		Stack:     func(st *policypack.Stack, c *policypack.Case) { logged(st, c, "") },
 	}}
 }

@@ -13,9 +13,6 @@ import (
 // https://learn.microsoft.com/azure/virtual-network/virtual-network-vnet-plan-design-arm
 var withoutGroup = []string{"azurefirewallsubnet", "azurefirewallmanagementsubnet", "gatewaysubnet", "routeserversubnet"}
 
-// anybody are the sources and destinations that mean the whole internet.
-var anybody = []string{"*", "0.0.0.0/0", "internet", "any", "::/0"}
-
 // network are the rules of subnets and their security groups.
 func network() []policypack.Rule {
 	return []policypack.Rule{{
@@ -28,35 +25,29 @@ func network() []policypack.Rule {
 		Types:     []string{azure.Subnet, azure.VirtualNetwork, azure.SecurityGroup, azure.SecurityRule},
 		Stack: func(st *policypack.Stack, c *policypack.Case) {
 			switch c.Type {
-			case azure.Subnet:
-				hasGroup(st, c, c.Get())
-			case azure.VirtualNetwork:
-				inline, state := c.At("subnets").Items()
-				if unsure(state) {
-					c.Undecided(c.At("subnets"), "subnets that are known")
-				}
-				if len(inline) == 0 {
-					c.NotApplicable("its subnets are resources of their own")
-				}
-				for _, subnet := range inline {
-					hasGroup(st, c, subnet)
-				}
 			case azure.SecurityRule:
-				notFromEverywhere(c, c.Get())
+				ownWay(c, c.Get())
 			case azure.SecurityGroup:
 				deniesEgress(st, c)
+			default:
+				segments, known := azure.SegmentsOf(c.Resource)
+				if !known {
+					c.Undecided(c.At("subnets"), "subnets that are known")
+				}
+				if len(segments) == 0 {
+					c.NotApplicable("its subnets are resources of their own")
+				}
+				for _, subnet := range segments {
+					hasGroup(st, c, subnet)
+				}
 			}
 		},
 	}}
 }
 
 // hasGroup judges a subnet.
-func hasGroup(st *policypack.Stack, c *policypack.Case, subnet propvalue.Value) {
-	name, _ := subnet.At("subnetName").Text()
-	if name == "" {
-		name, _ = subnet.At("name").Text()
-	}
-	if slices.Contains(withoutGroup, strings.ToLower(name)) {
+func hasGroup(st *policypack.Stack, c *policypack.Case, subnet azure.Segment) {
+	if name, _ := subnet.Name.Text(); slices.Contains(withoutGroup, strings.ToLower(name)) {
 		c.NotApplicable("Azure takes no security group on %s", name)
 		return
 	}
@@ -68,61 +59,48 @@ func hasGroup(st *policypack.Stack, c *policypack.Case, subnet propvalue.Value) 
 	c.MustBeSet(group, "a security group")
 }
 
-// notFromEverywhere judges a security rule.
-func notFromEverywhere(c *policypack.Case, rule propvalue.Value) {
-	access, a := rule.At("access").Text()
-	direction, d := rule.At("direction").Text()
-	if a != propvalue.Known || d != propvalue.Known {
-		c.Undecided(rule.At("access"), "access and direction that are known")
-		return
+// ownWay judges a security rule by itself: one that lets in, or out, names who or
+// which ports.
+func ownWay(c *policypack.Case, rule propvalue.Value) (w azure.Wall, known bool) {
+	w, unknown, known := azure.WallOf(rule)
+	if !known {
+		c.Undecided(unknown, "known, as all that decides who gets through")
+		return w, false
 	}
-	if !strings.EqualFold(access, "Allow") || !strings.EqualFold(direction, "Inbound") {
-		return
+	who := w.From
+	if !w.Inbound {
+		who = w.To
 	}
-	source, port := rule.At("sourceAddressPrefix"), rule.At("destinationPortRange")
-	from, s := source.Text()
-	to, p := port.Text()
-	switch {
-	case unsure(s) || unsure(p):
-		c.Undecided(source, "a source and ports that are known")
-	case slices.Contains(anybody, strings.ToLower(from)) && (to == "*" || to == "0-65535"):
-		c.Fail(source, "named sources or named ports in rules that let in")
+	if w.Allows && w.AllPorts && azure.Everybody(who) {
+		c.Fail(rule, "named addresses or named ports in a rule that allows")
 	}
-	for _, key := range []string{"sourceAddressPrefixes", "destinationPortRanges"} {
-		if _, state := rule.At(key).Items(); unsure(state) {
-			c.Undecided(rule.At(key), "a list that is known")
-		}
-	}
+	return w, true
 }
 
 // deniesEgress judges a security group with the rules inside it and those that
-// are resources of their own.
+// are resources of their own; the latter are judged by themselves as well.
 func deniesEgress(st *policypack.Stack, c *policypack.Case) {
-	list := c.At("securityRules")
-	rules, state := list.Items()
-	const expected = "a rule that denies all that leaves and that no other rule allows"
-	if unsure(state) {
-		c.Undecided(list, expected)
+	rules, known := azure.RulesOf(st, c.Resource)
+	const expected = "a rule that denies all that leaves"
+	if !known {
+		c.Undecided(c.At("securityRules"), expected)
 		return
 	}
+	denies := false
 	for _, rule := range rules {
-		notFromEverywhere(c, rule)
-	}
-	for _, own := range azure.Children(st, c.Resource, "networkSecurityGroupName", azure.SecurityRule) {
-		rules = append(rules, own.Get())
-	}
-	for _, rule := range rules {
-		all := true
-		for key, want := range map[string][]string{
-			"access": {"deny"}, "direction": {"outbound"}, "protocol": {"*"}, "destinationPortRange": {"*", "0-65535"}, "destinationAddressPrefix": anybody,
-		} {
-			text, state := rule.At(key).Text()
-			all = all && state == propvalue.Known && slices.Contains(want, strings.ToLower(text))
+		w, unknown, known := azure.WallOf(rule.Value)
+		switch {
+		case rule.By == c.Resource:
+			w, known = ownWay(c, rule.Value)
+		case !known:
+			c.Undecidedf(rule.Where(), expected, "%s is not known: %s", rule.Where(), unknown.Path())
 		}
-		if all {
-			c.Saw(rule.At("access"), expected)
-			return
+		if known && !w.Allows && !w.Inbound && w.AllPorts && w.AllProtocols && azure.Everybody(w.To) {
+			c.Saw(w.At("access"), expected)
+			denies = true
 		}
 	}
-	c.Failf(list.Path(), "without one", expected)
+	if !denies {
+		c.Failf("securityRules", "without one", expected)
+	}
 }

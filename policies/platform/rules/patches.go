@@ -16,10 +16,13 @@ func patches(s *settings) []policypack.Rule {
 		Rationale: "A patch comes after the resource was judged, and could undo what every other rule demands.",
 		Remedy:    "Declare the property on the resource itself; or add its path to patches in the settings of SET-02, once it was reviewed.",
 		Controls:  []string{"MCSB PV-2"},
-		Sources:   []string{"https://datatracker.ietf.org/doc/html/rfc7386"},
-		Types:     []string{azure.Patch},
+		Sources:   []string{"https://datatracker.ietf.org/doc/html/rfc7386", "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/managing-resources-with-server-side-apply/"},
+		Types:     []string{azure.Patch, "kubernetes:*Patch"},
 		Resource: func(c *policypack.Case) {
 			body := c.At("properties")
+			if c.Type != azure.Patch {
+				body = c.Get()
+			}
 			if body.Object() != propvalue.Known {
 				c.Undecided(body, "a change that is known")
 				return

@@ -7,24 +7,8 @@ import (
 
 	"onedoor/internal/policypack"
 	"onedoor/internal/propvalue"
+	"onedoor/policies/internal/kube"
 )
-
-// workloads are the types that hold a template of pods, by the path to its spec.
-var workloads = map[string][][]string{
-	"kubernetes:core:Pod":          {{"spec"}},
-	"kubernetes:apps:Deployment":   {{"spec", "template", "spec"}},
-	"kubernetes:apps:StatefulSet":  {{"spec", "template", "spec"}},
-	"kubernetes:apps:DaemonSet":    {{"spec", "template", "spec"}},
-	"kubernetes:apps:ReplicaSet":   {{"spec", "template", "spec"}},
-	"kubernetes:batch:Job":         {{"spec", "template", "spec"}},
-	"kubernetes:batch:CronJob":     {{"spec", "jobTemplate", "spec", "template", "spec"}},
-	"kubernetes:keda.sh:ScaledJob": {{"spec", "jobTargetRef", "template", "spec"}},
-	"kubernetes:ray.io:RayCluster": {{"spec", "headGroupSpec", "template", "spec"}, {"spec", "workerGroupSpecs", "*", "template", "spec"}},
-	"kubernetes:ray.io:RayService": {{"spec", "rayClusterConfig", "headGroupSpec", "template", "spec"}, {"spec", "rayClusterConfig", "workerGroupSpecs", "*", "template", "spec"}},
-	"kubernetes:ray.io:RayJob":     {{"spec", "rayClusterSpec", "headGroupSpec", "template", "spec"}, {"spec", "rayClusterSpec", "workerGroupSpecs", "*", "template", "spec"}},
-}
-
-var workloadTypes = sortedKeys(workloads)
 
 // digest ends an image reference that cannot move.
 var digest = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
@@ -36,10 +20,10 @@ func pods(s *settings) []policypack.Rule {
 			ID: "POD-01", Severity: policypack.High,
 			Title:     "Pods run without privileges and outside the node's namespaces",
 			Rationale: "A privileged container is root on the node, and reads every identity on it.",
-			Remedy:    "Set securityContext.allowPrivilegeEscalation to false in every container; leave privileged, hostNetwork, hostPID and hostIPC out.",
+			Remedy:    "Set securityContext.allowPrivilegeEscalation to false in every container; leave privileged, hostPort, hostNetwork, hostPID and hostIPC out.",
 			Controls:  []string{"MCSB PV-2", "Azure Policy 95edb821-ddaf-4404-9732-666045e056b4", "Azure Policy 1c6e92c9-99f0-4e55-9cf2-0c234dc48f99"},
 			Sources:   []string{"https://kubernetes.io/docs/concepts/security/pod-security-standards/"},
-			Types:     workloadTypes,
+			Types:     kube.Workloads(),
 			Resource: func(c *policypack.Case) {
 				eachPod(c, func(pod propvalue.Value) {
 					for _, key := range []string{"hostNetwork", "hostPID", "hostIPC"} {
@@ -48,6 +32,7 @@ func pods(s *settings) []policypack.Rule {
 					eachContainer(c, pod, func(container propvalue.Value) {
 						c.MustIfSet(container.At("securityContext", "privileged"), false)
 						c.Must(container.At("securityContext", "allowPrivilegeEscalation"), false)
+						noHostPort(c, container.At("ports"))
 					})
 				})
 			},
@@ -59,7 +44,7 @@ func pods(s *settings) []policypack.Rule {
 			Remedy:    "Use the platform's registry with a version, or a digest where GPUs are used; set limits, and equal requests of GPUs.",
 			Controls:  []string{"CIS AKS 5.1.4", "Azure Policy febd0533-8e55-448f-b837-bd0e06f16469", "Azure Policy 021f8078-41a0-40e6-81b6-c6597da9f3ee", "Azure Policy e345eecc-fa47-480f-9e88-67dcc122b164"},
 			Sources:   []string{"https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/"},
-			Types:     workloadTypes,
+			Types:     kube.Workloads(),
 			Resource: func(c *policypack.Case) {
 				eachPod(c, func(pod propvalue.Value) {
 					eachContainer(c, pod, s.pinned(c))
@@ -73,7 +58,7 @@ func pods(s *settings) []policypack.Rule {
 			Remedy:    "Set serviceAccountName and automountServiceAccountToken: false; workload identity brings its own token.",
 			Controls:  []string{"MCSB IM-3", "CIS AKS 5.2.1", "Azure Policy 423dd1ba-798e-40e4-9c4d-b6902674b423"},
 			Sources:   []string{"https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/"},
-			Types:     workloadTypes,
+			Types:     kube.Workloads(),
 			Resource: func(c *policypack.Case) {
 				eachPod(c, func(pod propvalue.Value) {
 					c.MustText(pod.At("serviceAccountName"), "an account of the workload's own", func(name string) bool { return name != "" && name != "default" })
@@ -84,37 +69,27 @@ func pods(s *settings) []policypack.Rule {
 	}
 }
 
-// eachPod calls judge with every pod spec in the resource.
-func eachPod(c *policypack.Case, judge func(pod propvalue.Value)) {
-	for _, path := range workloads[c.Type] {
-		for _, pod := range along(c.Get(), path) {
-			if pod.State() != propvalue.Known {
-				c.Undecided(pod, "a pod that is known")
-				continue
-			}
-			judge(pod)
-		}
+// noHostPort judges the ports of a container: one on the node passes every network
+// policy of the pod.
+func noHostPort(c *policypack.Case, list propvalue.Value) {
+	ports, state := list.Items()
+	if unsure(state) {
+		c.Undecided(list, "ports that are known")
+	}
+	for _, port := range ports {
+		c.MustIfSet(port.At("hostPort"), 0.0)
 	}
 }
 
-// along follows a path in which "*" stands for every item of a list.
-func along(v propvalue.Value, path []string) []propvalue.Value {
-	for i, key := range path {
-		if key != "*" {
-			v = v.At(key)
+// eachPod calls judge with every pod spec in the resource.
+func eachPod(c *policypack.Case, judge func(pod propvalue.Value)) {
+	for _, pod := range kube.Pods(c.Resource) {
+		if pod.State() != propvalue.Known {
+			c.Undecided(pod, "a pod that is known")
 			continue
 		}
-		items, state := v.Items()
-		if unsure(state) {
-			return []propvalue.Value{v}
-		}
-		var out []propvalue.Value
-		for _, item := range items {
-			out = append(out, along(item, path[i+1:])...)
-		}
-		return out
+		judge(pod)
 	}
-	return []propvalue.Value{v}
 }
 
 // eachContainer calls judge with every container of a pod.
@@ -156,7 +131,7 @@ func (s *settings) pinned(c *policypack.Case) func(propvalue.Value) {
 		}
 		c.MustBeSet(limits, "limits")
 		c.MustText(image, "an image from "+strings.Join(s.Registries, " or "), func(ref string) bool { return like(s.Registries, ref) })
-		if gpus > 0 {
+		if gpus > 0 && s.GPUDigests {
 			c.MustText(image, "an image by digest, since it uses GPUs", digest.MatchString)
 			return
 		}

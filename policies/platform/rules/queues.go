@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"onedoor/internal/policypack/annotations"
 	"onedoor/internal/propvalue"
 	"onedoor/policies/internal/azure"
+	"onedoor/policies/internal/kube"
 )
 
 const busQuotas = "https://learn.microsoft.com/azure/service-bus-messaging/service-bus-quotas"
@@ -31,7 +33,7 @@ func capacityOfQueues() []policypack.Rule {
 			Remedy:    "Derive lockDuration and the renewal from the 99th percentile of the work.",
 			Controls:  []string{"MCSB PV-2"},
 			Sources:   []string{"https://learn.microsoft.com/azure/service-bus-messaging/message-transfers-locks-settlement"},
-			Types:     []string{scaledObject},
+			Types:     []string{kube.ScaledObject, kube.ScaledJob},
 			Stack:     lockFits,
 		},
 		{
@@ -41,7 +43,7 @@ func capacityOfQueues() []policypack.Rule {
 			Remedy:    fmt.Sprintf("Annotate the control plane with %s, 14..30, and %s.", annotations.BatchOutputDays, annotations.BatchOutputContainer),
 			Controls:  []string{"MCSB DP-2"},
 			Sources:   []string{"https://learn.microsoft.com/azure/ai-services/openai/how-to/batch"},
-			Types:     []string{deployment},
+			Types:     []string{kube.Deployment},
 			Stack:     outputsKept,
 		},
 		{
@@ -51,7 +53,7 @@ func capacityOfQueues() []policypack.Rule {
 			Remedy:    "Lower maxReplicaCount or the receivers of a replica, or split the namespace.",
 			Controls:  []string{"MCSB PV-2"},
 			Sources:   []string{busQuotas},
-			Types:     []string{scaledObject},
+			Types:     []string{kube.ScaledObject, kube.ScaledJob},
 			Stack:     receiversFit,
 		},
 	}
@@ -70,7 +72,33 @@ func wholeNumber(r *policypack.Resource, key string) (n int, ok bool) {
 	return n, state == propvalue.Known && err == nil && n > 0
 }
 
-// trigger is a Service Bus trigger of a ScaledObject.
+// kedaReplicas is KEDA's default of maxReplicaCount.
+// https://keda.sh/docs/latest/reference/scaledobject-spec/#maxreplicacount
+const kedaReplicas = 100
+
+// replicas are the most pods that KEDA makes of a ScaledObject or ScaledJob; ok is
+// false when that is not known.
+func replicas(r *policypack.Resource) (most int, ok bool) {
+	most, pods := kedaReplicas, 1
+	for _, part := range []struct {
+		of *int
+		v  propvalue.Value
+	}{{&most, r.Get("spec", "maxReplicaCount")}, {&pods, r.Get("spec", "jobTargetRef", "parallelism")}} { // the latter of jobs alone
+		switch n, state := part.v.Number(); state {
+		case propvalue.Known:
+			if n < 0 || n > math.MaxInt32 {
+				return 0, false
+			}
+			*part.of = int(n)
+		case propvalue.Absent:
+		default:
+			return 0, false
+		}
+	}
+	return most * pods, true
+}
+
+// trigger is a Service Bus trigger of a ScaledObject or ScaledJob.
 type trigger struct{ namespace, queue string }
 
 // busTriggers are the Service Bus triggers; known is false when one is not known
@@ -94,26 +122,26 @@ func busTriggers(r *policypack.Resource) (found []trigger, known bool) {
 	return found, known
 }
 
-// onBus is the one Service Bus trigger of the case; it reports when there is
-// none or when it is not known.
-func onBus(c *policypack.Case) (one trigger, ok bool) {
+// eachOnBus calls judge with every Service Bus trigger of the case; it reports when
+// there is none or when they are not known.
+func eachOnBus(c *policypack.Case, judge func(trigger)) {
 	found, known := busTriggers(c.Resource)
 	switch {
 	case !known:
 		c.Undecided(c.Get("spec", "triggers"), "triggers that are known")
 	case len(found) == 0:
 		c.NotApplicable("no trigger reads from Service Bus")
-	default:
-		return found[0], true
 	}
-	return one, false
+	for _, one := range found {
+		judge(one)
+	}
 }
 
 func lockFits(st *policypack.Stack, c *policypack.Case) {
-	at, ok := onBus(c)
-	if !ok {
-		return
-	}
+	eachOnBus(c, func(at trigger) { lockFitsQueue(st, c, at) })
+}
+
+func lockFitsQueue(st *policypack.Stack, c *policypack.Case, at trigger) {
 	text, _ := annotation(c.Resource, annotations.P99).Text()
 	p99, err := time.ParseDuration(text)
 	batch, hasBatch := wholeNumber(c.Resource, annotations.Batch)
@@ -123,7 +151,7 @@ func lockFits(st *policypack.Stack, c *policypack.Case) {
 	}
 	hold, err := capacity.HoldFor(p99, batch)
 	if err != nil {
-		c.Failf("metadata.annotations."+annotations.P99, text, err.Error())
+		c.Fail(annotation(c.Resource, annotations.P99), err.Error())
 		return
 	}
 	renew, renewState := annotation(c.Resource, annotations.Renew).Text()
@@ -204,30 +232,27 @@ func outputsKept(st *policypack.Stack, c *policypack.Case) {
 }
 
 func receiversFit(st *policypack.Stack, c *policypack.Case) {
-	at, ok := onBus(c)
-	if !ok {
-		return
-	}
+	eachOnBus(c, func(at trigger) { receiversFitQueue(st, c, at) })
+}
+
+func receiversFitQueue(st *policypack.Stack, c *policypack.Case, at trigger) {
 	expected := fmt.Sprintf("below %d", maxReceivers)
 	onQueue, onNamespace, certain := 0, 0, true
-	for _, other := range st.Of(scaledObject) {
+	for _, other := range st.Of(kube.ScaledObject, kube.ScaledJob) {
 		triggers, known := busTriggers(other)
-		most, state := other.Get("spec", "maxReplicaCount").Number()
-		if state == propvalue.Absent {
-			most, state = 100, propvalue.Known // KEDA's default
-		}
+		most, bounded := replicas(other)
 		receivers, says := wholeNumber(other, annotations.Receivers)
 		for _, t := range triggers {
 			if !strings.EqualFold(t.namespace, at.namespace) {
 				continue
 			}
-			if state != propvalue.Known || !says {
+			if !bounded || !says {
 				certain = false
 				continue
 			}
-			onNamespace += int(most) * receivers
+			onNamespace += most * receivers
 			if strings.EqualFold(t.queue, at.queue) {
-				onQueue += int(most) * receivers
+				onQueue += most * receivers
 			}
 		}
 		certain = certain && known

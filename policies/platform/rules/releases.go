@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"onedoor/internal/policypack"
@@ -57,5 +55,3 @@ func movingTags(c *policypack.Case, v propvalue.Value) {
 		}
 	}
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,17 +6,16 @@ import (
 	"onedoor/internal/policypack"
 	"onedoor/internal/propvalue"
 	"onedoor/policies/internal/azure"
+	"onedoor/policies/internal/kube"
 )
 
 // Tokens of Kubernetes, without versions.
 const (
-	scaledObject  = "kubernetes:keda.sh:ScaledObject"
 	triggerAuth   = "kubernetes:keda.sh:TriggerAuthentication"
 	clusterAuth   = "kubernetes:keda.sh:ClusterTriggerAuthentication"
 	podAutoscaler = "kubernetes:autoscaling:HorizontalPodAutoscaler"
 	apiService    = "kubernetes:apiregistration.k8s.io:APIService"
 	apiServiceOld = "kubernetes:apiregistration:APIService"
-	deployment    = "kubernetes:apps:Deployment"
 )
 
 const kedaDocs = "https://keda.sh/docs/latest/concepts/scaling-deployments/"
@@ -31,7 +30,7 @@ func scalers() []policypack.Rule {
 			Remedy:    "Remove the other scaler; leave spec.replicas of the workload out.",
 			Controls:  []string{"MCSB PV-2"},
 			Sources:   []string{kedaDocs},
-			Types:     []string{scaledObject},
+			Types:     []string{kube.ScaledObject},
 			Stack:     oneScaler,
 		},
 		{
@@ -51,7 +50,7 @@ func scalers() []policypack.Rule {
 			Remedy:    `Give the trigger an authenticationRef with podIdentity.provider "azure-workload", and remove connection from its metadata.`,
 			Controls:  []string{"MCSB IM-3", "MCSB IM-8"},
 			Sources:   []string{"https://keda.sh/docs/latest/authentication-providers/azure-ad-workload-identity/"},
-			Types:     []string{scaledObject, triggerAuth, clusterAuth, "kubernetes:keda.sh:ScaledJob"},
+			Types:     []string{kube.ScaledObject, triggerAuth, clusterAuth, kube.ScaledJob},
 			Stack:     workloadIdentity,
 		},
 	}
@@ -62,19 +61,11 @@ func scalers() []policypack.Rule {
 func target(r *policypack.Resource) (id string, ok bool) {
 	name, state := r.Get("spec", "scaleTargetRef", "name").Text()
 	kind, kindState := r.Get("spec", "scaleTargetRef", "kind").Text()
-	space, spaceState := namespace(r)
+	space, spaceState := kube.NamespaceOf(r)
 	if kindState == propvalue.Absent {
 		kind = "Deployment"
 	}
 	return space + "/" + strings.ToLower(kind) + "/" + name, state == propvalue.Known && !unsure(kindState) && !unsure(spaceState)
-}
-
-func namespace(r *policypack.Resource) (string, propvalue.State) {
-	space, state := r.Get("metadata", "namespace").Text()
-	if state == propvalue.Absent {
-		return "default", propvalue.Known
-	}
-	return space, state
 }
 
 func oneScaler(st *policypack.Stack, c *policypack.Case) {
@@ -83,23 +74,23 @@ func oneScaler(st *policypack.Stack, c *policypack.Case) {
 		c.Undecided(c.Get("spec", "scaleTargetRef", "name"), "a target that is known")
 		return
 	}
-	for _, other := range st.Of(scaledObject, podAutoscaler) {
+	for _, other := range st.Of(kube.ScaledObject, podAutoscaler) {
 		if other == c.Resource {
 			continue
 		}
 		switch its, known := target(other); {
 		case !known:
-			c.Undecidedf("spec.scaleTargetRef", "the only scaler of "+own, "what %s scales is not known", other.Name)
+			c.Undecidedf("spec.scaleTargetRef", "a workload that nothing else scales", "what %s scales is not known", other.Name)
 		case its == own:
-			c.Failf("spec.scaleTargetRef", own+", which "+other.Name+" scales as well", "a workload that nothing else scales")
+			c.Fail(c.Get("spec", "scaleTargetRef", "name"), "a workload that nothing else scales; "+other.Name+" does")
 		}
 	}
-	for _, workload := range st.Of(deployment, "kubernetes:apps:StatefulSet") {
+	for _, workload := range st.Of(kube.Deployment, "kubernetes:apps:StatefulSet") {
 		name, state := workload.Get("metadata", "name").Text()
-		space, _ := namespace(workload)
+		space, _ := kube.NamespaceOf(workload)
 		kind := workload.Type[strings.LastIndex(workload.Type, ":")+1:]
 		if state == propvalue.Known && space+"/"+strings.ToLower(kind)+"/"+name == own && workload.Inputs.At("spec", "replicas").State() != propvalue.Absent {
-			c.Failf("spec.replicas of "+name, workload.Inputs.At("spec", "replicas").Shown(), "nothing: the scaler sets it")
+			c.Failf("spec.replicas of "+workload.Name, workload.Inputs.At("spec", "replicas").Shown(), "nothing: the scaler sets it")
 		}
 	}
 }

@@ -30,6 +30,7 @@ type settings struct {
 	KeptPrefixes  []string `json:"keptPrefixes"`  // blob prefixes that hold neither prompts nor results
 	PromptAPIs    []string `json:"promptApis"`    // ids of APIs whose tenants agreed to the logging of prompts
 	Patches       []string `json:"patches"`       // paths that patches may change
+	GPUDigests    bool     `json:"gpuDigests"`    // images that use GPUs are named by their digest; without it a version will do
 	DNSByPolicy   bool     `json:"dnsByPolicy"`   // Azure Policy registers private endpoints, not the stack
 }
 
@@ -45,7 +46,9 @@ func defaults() *settings {
 		Patches: []string{
 			"properties.workloadAutoScalerProfile.keda.enabled",
 			"properties.minCount", "properties.maxCount", "properties.orchestratorVersion", "properties.nodeLabels.*", "properties.tags.*", // of the cluster's first pool
+			"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.annotations.pulumi.com/*", "spec.template.metadata.annotations.*", // of a Kubernetes object: a restart
 		},
+		GPUDigests: true,
 		PromptAPIs: []string{"openai-logged"}, // which answers only tenants that agreed
 	}
 }
@@ -65,6 +68,7 @@ func (s *settings) rule() policypack.Rule {
 			"models":   list, "registries": list, "charts": list, "issuers": list, "keptPrefixes": list, "promptApis": list, "patches": list,
 			"retentionDays": map[string]any{"type": "integer", "minimum": 1, "maximum": 730},
 			"dnsByPolicy":   map[string]any{"type": "boolean"},
+			"gpuDigests":    map[string]any{"type": "boolean"},
 		},
 		Configure: s.decode,
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"strings"
 
 	"onedoor/internal/policypack"
@@ -48,11 +47,17 @@ func storage(s *settings) []policypack.Rule {
 			ID: "ST-03", Severity: policypack.Medium,
 			Title:     "Prompts and results are deleted on time",
 			Rationale: "What is not kept cannot be lost or asked for.",
-			Remedy:    "Give every prefix a lifecycle rule that deletes after the days that retentionDays of SET-02 allows.",
+			Remedy:    "Cover every container with a lifecycle rule that deletes blobs, and their versions, after the days that retentionDays of SET-02 allows; soft delete keeps them for its own days more.",
 			Controls:  []string{"MCSB DP-2"},
 			Sources:   []string{"https://learn.microsoft.com/azure/storage/blobs/lifecycle-management-overview"},
-			Types:     []string{azure.Lifecycle},
-			Resource:  s.deletes,
+			Types:     []string{azure.Lifecycle, azure.BlobContainer},
+			Stack: func(st *policypack.Stack, c *policypack.Case) {
+				if c.Type == azure.Lifecycle {
+					s.deletesOnTime(c)
+					return
+				}
+				s.isEmptied(st, c)
+			},
 		},
 	}
 }
@@ -61,48 +66,4 @@ func storage(s *settings) []policypack.Rule {
 func closed(c *policypack.Case) bool {
 	access, state := c.At("publicNetworkAccess").Text()
 	return state == propvalue.Known && strings.EqualFold(access, "Disabled")
-}
-
-// deletes judges a lifecycle policy.
-func (s *settings) deletes(c *policypack.Case) {
-	list := c.At("policy.rules")
-	rules, state := list.Items()
-	expected := fmt.Sprintf("deletion at most %d days after the last change", s.RetentionDays)
-	if state != propvalue.Known {
-		c.Undecided(list, expected)
-		return
-	}
-	deleting := 0
-	for _, rule := range rules {
-		enabled, state := rule.At("enabled").Bool()
-		if unsure(state) {
-			c.Undecided(rule.At("enabled"), "known")
-		}
-		if state == propvalue.Known && !enabled {
-			continue
-		}
-		if s.kept(rule.At("definition", "filters", "prefixMatch")) {
-			continue
-		}
-		deleting++
-		c.MustNumber(rule.At("definition", "actions", "baseBlob", "delete", "daysAfterModificationGreaterThan"), expected,
-			func(days float64) bool { return days >= 0 && days <= float64(s.RetentionDays) })
-	}
-	if deleting == 0 {
-		c.Fail(list, "a rule for prompts and results with "+expected)
-	}
-}
-
-// kept tells whether a rule is about nothing but what may be kept.
-func (s *settings) kept(prefixes propvalue.Value) bool {
-	items, state := prefixes.Items()
-	if state != propvalue.Known || len(items) == 0 {
-		return false
-	}
-	for _, item := range items {
-		if text, state := item.Text(); state != propvalue.Known || !like(s.KeptPrefixes, text) {
-			return false
-		}
-	}
-	return true
 }
