@@ -4,10 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"onedoor/internal/engine"
@@ -30,34 +33,64 @@ func Dispatch() {
 	policypack.Main(packs...)
 }
 
-// policies attaches the packs to run, and returns the directory that they write to,
-// "" without packs.
+// judging is what a run is judged by, and where that is written.
+type judging struct {
+	dir     string   // "" without packs
+	packs   []string // by name, in the order of the run
+	waivers waivers
+}
+
+// policies attaches the packs to run.
 // The configuration of a pack for this stack is a file in policies/stacks/<stack>;
 // without one the pack's standard levels hold.
-func (s *Session) policies(run *engine.Run) (string, error) {
+func (s *Session) policies(run *engine.Run) (j judging, err error) {
 	if s.WithoutPolicies {
-		return "", nil
+		return j, nil
+	}
+	if j.waivers, err = s.readWaivers(); err != nil {
+		return j, err
 	}
 	dir := filepath.Join(s.Home, "judged", s.Stack)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
-		return "", err
+		return j, err
 	}
-	for _, make := range packs {
-		pack := make()
+	j.dir, run.Env = dir, map[string]string{results.EnvDir: dir}
+	if s.Rules != nil {
+		for _, name := range slices.Sorted(maps.Keys(s.Rules.Configs)) {
+			path, err := engine.LinkTo(s.Rules.Executable, s.Home, policypack.Pack{Name: name}.Executable())
+			if err != nil {
+				return j, err
+			}
+			j.attach(run, name, path, s.Rules.Configs[name])
+		}
+		return j, nil
+	}
+	for _, pack := range Packs() {
 		path, err := engine.Link(s.Home, pack.Executable())
 		if err != nil {
-			return "", err
+			return j, err
 		}
 		config := filepath.Join(s.policyDir(), pack.Name+".json")
 		if _, err := os.Stat(config); errors.Is(err, fs.ErrNotExist) {
 			if config, err = standardConfig(dir, pack); err != nil {
-				return "", err
+				return j, err
 			}
 		}
-		run.Packs, run.PackConfigs = append(run.Packs, path), append(run.PackConfigs, config)
+		j.attach(run, pack.Name, path, config)
 	}
-	run.Env = map[string]string{results.EnvDir: dir}
-	return dir, nil
+	return j, nil
+}
+
+// attach attaches a pack to run.
+func (j *judging) attach(run *engine.Run, name, executable, config string) {
+	j.packs = append(j.packs, name)
+	run.Packs, run.PackConfigs = append(run.Packs, executable), append(run.PackConfigs, config)
+}
+
+// Rules are the packs of another build of this program.
+type Rules struct {
+	Executable string            // the other build
+	Configs    map[string]string // the configuration of each of its packs, a file, by the pack's name
 }
 
 // policyDir holds the configurations of the packs for this stack.
@@ -82,22 +115,31 @@ func standardConfig(dir string, pack policypack.Pack) (string, error) {
 // judge reads what the packs wrote about the result of an operation that ended
 // with opErr, and names its subject. Only a preview or an update that saw the whole
 // stack was judged; that it was not is an error then, because silence is no pass.
-func (s *Session) judge(dir string, result *engine.Result, opErr error) (*results.Document, error) {
-	var refused *engine.Failure
-	stopped := errors.As(opErr, &refused) && refused.Kind == engine.KindPolicy
+func (s *Session) judge(j judging, result *engine.Result, opErr error) (*results.Document, error) {
 	judges := result != nil && (result.Operation == engine.OpPreview || result.Operation == engine.OpUp)
-	if dir == "" || !judges || opErr != nil && !stopped {
+	if j.dir == "" || !judges || opErr != nil && !refused(opErr) {
 		return nil, opErr
 	}
-	document, err := s.document(dir, result)
+	document, err := s.document(j, result)
 	return document, errors.Join(opErr, err)
 }
 
-func (s *Session) document(dir string, result *engine.Result) (*results.Document, error) {
-	runs, err := results.Read(dir)
+// refused tells whether policies, and nothing else, stopped an operation.
+func refused(err error) bool {
+	var failure *engine.Failure
+	return errors.As(err, &failure) && failure.Kind == engine.KindPolicy
+}
+
+func (s *Session) document(j judging, result *engine.Result) (*results.Document, error) {
+	runs, err := results.Read(j.dir)
 	if err != nil {
 		return nil, err
 	}
+	if err := agree(runs, result); err != nil {
+		return nil, err
+	}
+	review := s.review(j.waivers, result.Project, runs)
+	s.tell(review)
 	subject := results.Subject{Project: result.Project, Stack: result.Stack, Simulated: true}
 	if subject.PlanSHA256, err = planHash(result); err != nil {
 		return nil, err
@@ -107,12 +149,33 @@ func (s *Session) document(dir string, result *engine.Result) (*results.Document
 		return nil, err
 	}
 	subject.ConfigSHA256 = hash(config)
-	subject.Commit, subject.Dirty = commit(s.Dir)
-	document, err := results.Make(subject, runs, nil)
+	subject.Commit, subject.Dirty = Commit(s.Dir)
+	document, err := results.Make(subject, runs, review.Results())
 	if err != nil {
 		return nil, err
 	}
 	return &document, nil
+}
+
+// agree fails unless the engine says of every pack that it judged the whole stack, and
+// of every failure that a pack wrote down that it heard of it: what the engine did not
+// hear it did not enforce.
+func agree(runs []results.Run, result *engine.Result) error {
+	var wrong []error
+	for _, run := range runs {
+		if !slices.ContainsFunc(result.PolicySummaries, func(s engine.PolicySummary) bool { return s.Pack == run.Pack.Name && s.URN == "" }) {
+			wrong = append(wrong, fmt.Errorf("policy pack %q: the engine has no summary of its rules over the stack, so nothing was enforced", run.Pack.Name))
+			continue
+		}
+		for _, judged := range run.Judgements {
+			if judged.State == results.Fail && !slices.ContainsFunc(result.PolicyViolations, func(v engine.PolicyViolation) bool {
+				return v.Pack == run.Pack.Name && v.Policy == judged.Rule && v.URN == judged.URN
+			}) {
+				wrong = append(wrong, fmt.Errorf("policy pack %q: the engine did not hear that %s fails for %s", run.Pack.Name, judged.Rule, judged.URN))
+			}
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // planHash names what was planned: the same program and configuration over the
@@ -129,9 +192,9 @@ func hash(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// commit is the commit that dir is at, and whether files differ from it; "" where
+// Commit is the commit that dir is at, and whether files differ from it; "" where
 // there is no repository or no git.
-func commit(dir string) (id string, dirty bool) {
+func Commit(dir string) (id string, dirty bool) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
 		return strings.TrimSpace(string(out)), err

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"onedoor/internal/engine"
 	"onedoor/internal/policypack/results"
@@ -31,14 +34,24 @@ type Session struct {
 	Prepare  func(*sim.Cloud)
 	// Inspect sees the simulated cloud after each operation; may be nil.
 	Inspect func(*sim.Cloud)
+	// Kubernetes answers for the cluster in place of the simulator; may be nil.
+	Kubernetes pulumirpc.ResourceProviderServer
 
 	// PolicyDir holds the configurations of the policy packs, <pack>.json; "" means
 	// Dir/policies/stacks/<stack>. A pack without one has its standard levels.
 	PolicyDir string
+	// Waivers is the file of waivers; "" means Dir/policies/waivers.yaml. BaseWaivers is
+	// that file where the change starts: what the change adds does not count yet, or it
+	// would excuse itself. Without it every waiver counts at once.
+	Waivers, BaseWaivers string
+	// Today is the day on which waivers are judged; zero means today.
+	Today time.Time
 	// WithoutPolicies leaves the policy packs out, for tests of other things.
 	WithoutPolicies bool
-	// SkipCheckpoints writes the state once, at the end of an update: for tests alone,
-	// since an update that is killed then leaves nothing.
+	// Rules are packs that judge in place of this program's own; nil means those.
+	Rules *Rules
+	// SkipCheckpoints writes the state once, at the end of an update. One that is killed
+	// then leaves nothing: for tests, and for stacks that are made to be compared with.
 	SkipCheckpoints bool
 	// Policy is what the packs judged in the last preview or update, nil if they did
 	// not see the whole stack.
@@ -47,13 +60,15 @@ type Session struct {
 
 // Preview plans an update and changes nothing.
 func (s *Session) Preview(ctx context.Context) (*engine.Result, error) {
-	return s.do(ctx, engine.OpPreview, (*engine.Run).Preview)
+	return s.do(ctx, engine.OpPreview, func(ctx context.Context, run *engine.Run, j judging) (*engine.Result, error) {
+		return s.preview(ctx, run, j)
+	})
 }
 
 // Up reads what exists back, as Pulumi.yaml asks of the official CLI, previews,
 // stops if the preview is refused, and then makes what the program declares.
 func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
-	return s.do(ctx, engine.OpUp, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, engine.OpUp, func(ctx context.Context, run *engine.Run, j judging) (*engine.Result, error) {
 		known, err := run.ResourceIDs()
 		if err != nil {
 			return nil, err
@@ -63,7 +78,7 @@ func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
 				return result, err
 			}
 		}
-		if result, err := run.Preview(ctx); err != nil {
+		if result, err := s.preview(ctx, run, j); err != nil {
 			return result, err
 		}
 		return run.Up(ctx)
@@ -72,13 +87,15 @@ func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
 
 // Refresh reads every resource back from the simulated cloud into the state.
 func (s *Session) Refresh(ctx context.Context) (*engine.Result, error) {
-	return s.do(ctx, engine.OpRefresh, (*engine.Run).Refresh)
+	return s.do(ctx, engine.OpRefresh, func(ctx context.Context, run *engine.Run, _ judging) (*engine.Result, error) {
+		return run.Refresh(ctx)
+	})
 }
 
 // Destroy deletes every resource of the stack. Protected ones make it refuse
 // unless ignoreProtect is set.
 func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Result, error) {
-	return s.do(ctx, engine.OpDestroy, func(run *engine.Run, ctx context.Context) (*engine.Result, error) {
+	return s.do(ctx, engine.OpDestroy, func(ctx context.Context, run *engine.Run, _ judging) (*engine.Result, error) {
 		return run.Destroy(ctx, engine.DestroyOptions{IgnoreProtect: ignoreProtect})
 	})
 }
@@ -86,7 +103,7 @@ func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Resu
 // do reads the stack's configuration, takes the stack, opens the cloud, attaches
 // it to an engine and runs one operation. What is wrong with the configuration is
 // reported before anything is written, as a *stacks.ConfigError.
-func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*engine.Run, context.Context) (*engine.Result, error)) (result *engine.Result, err error) {
+func (s *Session) do(ctx context.Context, op engine.Operation, operation func(context.Context, *engine.Run, judging) (*engine.Result, error)) (result *engine.Result, err error) {
 	if _, err := stacks.ParseFile(s.Stack, s.StackFile); err != nil {
 		return nil, err
 	}
@@ -131,10 +148,14 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(*e
 	if err != nil {
 		return nil, err
 	}
-	for pkg, server := range cloud.Providers() {
+	servers := cloud.Providers()
+	if s.Kubernetes != nil {
+		servers[sim.Kubernetes] = s.Kubernetes
+	}
+	for pkg, server := range servers {
 		run.Providers = append(run.Providers, engine.Provider{Package: pkg, Server: server})
 	}
-	result, err = operation(run, ctx)
+	result, err = operation(ctx, run, judged)
 	if s.Inspect != nil {
 		s.Inspect(cloud)
 	}

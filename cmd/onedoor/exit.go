@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"onedoor/cmd/embedded"
 	"onedoor/internal/engine"
 	"onedoor/stacks"
 )
@@ -19,12 +20,21 @@ const (
 // usageError is a mistake in the words of the command.
 type usageError struct{ error }
 
+// realError is a mistake, or a refusal, of a command that speaks to a real platform.
+type realError struct{ error }
+
+// Unwrap returns the cause.
+func (e realError) Unwrap() error { return e.error }
+
 // report writes err for a person and returns the exit code that it means.
 func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}
 	fmt.Fprintf(w, "\n%v\n", err)
+	if _, ok := errors.AsType[realError](err); ok {
+		return exitUser
+	}
 	code := codeOf(err)
 	if code == exitInternal {
 		fmt.Fprintln(w, "\nThis looks like a fault of OneDoor or of this machine, not of your configuration.")
@@ -42,9 +52,10 @@ func codeOf(err error) int {
 		failure *engine.Failure
 		setup   *engine.SetupError
 		locked  *engine.Locked
+		base    *embedded.BaseError
 	)
 	switch {
-	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &file), errors.As(err, &locked), errors.As(err, &setup):
+	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &file), errors.As(err, &locked), errors.As(err, &setup), errors.As(err, &base):
 		return exitUser
 	case errors.As(err, &failure) && !failure.Internal():
 		return exitUser

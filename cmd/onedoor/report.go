@@ -16,12 +16,7 @@ import (
 	"onedoor/internal/policypack"
 	"onedoor/internal/policypack/results"
 	reporting "onedoor/internal/report"
-	batchdoor "onedoor/policies/batchdoor/rules"
-	platform "onedoor/policies/platform/rules"
 )
-
-// packs are the policy packs whose rules reports speak of.
-func packs() []policypack.Pack { return []policypack.Pack{batchdoor.New(), platform.New()} }
 
 // reportFlags are what report takes.
 type reportFlags struct {
@@ -146,7 +141,7 @@ func reportsOf(d results.Document, c reporting.Catalog, at time.Time) ([]reportF
 
 // catalogue is that of the packs in this executable.
 func catalogue() (reporting.Catalog, error) {
-	raw, err := policypack.Catalog(packs()...)
+	raw, err := policypack.Catalog(embedded.Packs()...)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (at screen) judgeWaivers(f waiverFlags, path string) error {
 	}
 	rules := map[string][]string{} // by pack
 	var all []string
-	for _, pack := range packs() {
+	for _, pack := range embedded.Packs() {
 		for _, rule := range pack.Rules {
 			rules[pack.Name] = append(rules[pack.Name], rule.ID)
 		}
@@ -128,7 +128,7 @@ func (at screen) compileWaivers(f waiverFlags, review waiver.Review, rules map[s
 	files := map[string][]byte{}
 	for _, pack := range slices.Sorted(maps.Keys(f.configs)) {
 		if len(rules[pack]) == 0 {
-			return usageError{fmt.Errorf("--config: got pack %q, want %s", pack, strings.Join(packNames(packs()), " or "))}
+			return usageError{fmt.Errorf("--config: got pack %q, want %s", pack, strings.Join(packNames(embedded.Packs()), " or "))}
 		}
 		raw, err := os.ReadFile(at.path(f.configs[pack]))
 		if err != nil {

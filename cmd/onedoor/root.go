@@ -20,17 +20,31 @@ const simulated = "SIMULATED: no Azure is contacted, nothing in Azure is touched
 type flags struct {
 	stack string
 	out   string
+	home  string
 	json  bool
+}
+
+// homeOf is where the state of a stack is kept.
+func (at screen) homeOf(f *flags, s stack) string {
+	if f.home == "" {
+		return filepath.Join(s.dir, ".onedoor")
+	}
+	return at.path(f.home)
 }
 
 // screen is where a command runs and what it writes to.
 type screen struct {
-	dir            string    // where the command was called
-	stdout, stderr io.Writer // results, and everything else
+	dir            string         // where the command was called
+	stdout, stderr io.Writer      // results, and everything else
+	build          embedded.Build // of the program of another state of the project
 }
 
 func newRoot(dir string, stdout, stderr io.Writer) *cobra.Command {
-	at := screen{dir, stdout, stderr}
+	return screen{dir, stdout, stderr, embedded.GoBuild}.root()
+}
+
+// root is the command line.
+func (at screen) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "onedoor",
 		Short:         "Preview and exercise the platform against a simulated Azure",
@@ -45,19 +59,35 @@ func newRoot(dir string, stdout, stderr io.Writer) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(at.stdout)
+	root.SetErr(at.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		at.operation("preview", "Show what an update would do", nil, (*embedded.Session).Preview),
-		at.operation("up", "Preview, then make what the program declares", nil, (*embedded.Session).Up),
+		at.preview(),
+		at.up(),
 		at.operation("refresh", "Read every resource back into the state", nil, (*embedded.Session).Refresh),
 		at.destroy(),
 		at.planGPU(),
 		at.reach(),
 		at.reports(),
+		at.comment(),
+		at.version(),
+		at.demo(),
+		at.enqueue(),
 	)
 	return root
+}
+
+func (at screen) up() *cobra.Command {
+	asBase := false
+	return at.operation("up", "Preview, then make what the program declares",
+		func(c *cobra.Command) {
+			c.Flags().BoolVar(&asBase, "as-base", false, "bring it up to be compared with: without policies, and nothing is kept of a run that is killed")
+		},
+		func(s *embedded.Session, ctx context.Context) (*engine.Result, error) {
+			s.WithoutPolicies, s.SkipCheckpoints = asBase, asBase
+			return s.Up(ctx)
+		})
 }
 
 func (at screen) destroy() *cobra.Command {
@@ -73,7 +103,11 @@ func (at screen) destroy() *cobra.Command {
 
 // operation is one command that runs the engine. more adds flags of its own.
 func (at screen) operation(name, short string, more func(*cobra.Command), do func(*embedded.Session, context.Context) (*engine.Result, error)) *cobra.Command {
-	var f flags
+	return at.operationWith(&flags{}, name, short, more, do)
+}
+
+// operationWith is operation for a caller that reads the flags too.
+func (at screen) operationWith(f *flags, name, short string, more func(*cobra.Command), do func(*embedded.Session, context.Context) (*engine.Result, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:     name,
 		Short:   short,
@@ -94,7 +128,7 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 				out = filepath.Join(s.dir, "out")
 			}
 			fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", name, s.name, simulated)
-			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
+			session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: at.homeOf(f, s), Progress: at.stderr}
 			result, err := do(session, c.Context())
 			if err == nil && engine.Operation(name) == engine.OpPreview {
 				err = proven(result)
@@ -105,9 +139,9 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 				if writeErr != nil {
 					return &engine.SetupError{Err: fmt.Errorf("%w; name another directory with --out", writeErr)}
 				}
-				doc.Policy = &judged{Profile: session.Policy.Profile, Summary: session.Policy.Summary, File: relative(at.dir, file)}
+				doc.Policy = &judged{Profile: session.Policy.Profile, Summary: session.Policy.Summary, Waivers: excusedIn(session.Policy), File: relative(at.dir, file)}
 			}
-			if err == nil {
+			if err == nil || session.Policy != nil { // a plan that only policies refuse is whole
 				file, writeErr := embedded.Write(result, filepath.Join(out, s.name))
 				if writeErr != nil {
 					return &engine.SetupError{Err: fmt.Errorf("%w; name another directory with --out", writeErr)}
@@ -125,6 +159,7 @@ func (at screen) operation(name, short string, more func(*cobra.Command), do fun
 	}
 	c.Flags().StringVarP(&f.stack, "stack", "s", "dev", "name of a stack, or path of a stack file; state is kept by the name")
 	c.Flags().StringVar(&f.out, "out", "", "directory for the files (default: out in the project)")
+	c.Flags().StringVar(&f.home, "home", "", "directory for state and caches (default: .onedoor in the project)")
 	c.Flags().BoolVar(&f.json, "json", false, "print a summary for machines")
 	if more != nil {
 		more(c)

@@ -32,6 +32,7 @@ type document struct {
 type judged struct {
 	Profile string          `json:"profile"`
 	Summary results.Summary `json:"summary"`
+	Waivers []excused       `json:"waivers,omitempty"`
 	File    string          `json:"file"` // where each judgement is
 }
 
@@ -87,6 +88,9 @@ func (d *document) print(w io.Writer) {
 	}
 	if d.Policy != nil {
 		fmt.Fprintf(w, "\n%s", d.Policy)
+		for _, e := range d.Policy.Waivers {
+			fmt.Fprintf(w, "\n  %s", e)
+		}
 	}
 	fmt.Fprintf(w, "\nEvery resource with its inputs: %s\n%s\n", d.File, simulated)
 }

@@ -108,6 +108,12 @@ func (c *collector) step(m apitype.StepEventMetadata, last bool) {
 	res.Parent = s.Parent
 	res.Provider = providerURN(s.Provider)
 	res.Inputs = plainMap(s.Inputs)
+	if m.Old != nil && (op == "update" || op == "replace") {
+		res.Before = plainMap(m.Old.Inputs)
+	}
+	if op == "replace" {
+		res.Because = append(res.Because, m.Keys...)
+	}
 	c.show.step(m.URN, op, last)
 }
 

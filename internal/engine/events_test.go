@@ -81,6 +81,47 @@ func TestStepsOfOneResourceBecomeOneOperation(t *testing.T) {
 	}
 }
 
+// TestWhatWasThereBeforeIsKept: a review needs the old inputs, and the properties
+// that force a replacement, of all its steps.
+func TestWhatWasThereBeforeIsKept(t *testing.T) {
+	t.Parallel()
+	old := &apitype.StepEventStateMetadata{Inputs: map[string]any{"name": "old"}}
+	fresh := &apitype.StepEventStateMetadata{Inputs: map[string]any{"name": "new"}}
+	for op, want := range map[string]Resource{
+		"create": {}, "same": {},
+		"update":             {Before: map[string]any{"name": "old"}},
+		"create-replacement": {Before: map[string]any{"name": "old"}, Because: []string{"name", "zone"}},
+	} {
+		c := newCollector(OpPreview, newDisplay(nil, OpPreview), nil)
+		m := apitype.StepEventMetadata{Op: apitype.OpType(op), URN: urnFirst, Type: "fake:index:Thing", New: fresh}
+		if op != "create" {
+			m.Old = old
+		}
+		if want.Because != nil {
+			m.Keys = []string{"zone", "name"}
+		}
+		c.add(apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: m}})
+		c.add(apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: m}})
+		result := c.result()
+		result.finish()
+		got := result.Resources[0]
+		assert.Equal(t, want.Before, got.Before, op)
+		assert.Equal(t, want.Because, got.Because, op)
+	}
+}
+
+func TestKindLeavesOutProviderAndVersion(t *testing.T) {
+	t.Parallel()
+	for typ, want := range map[string]string{
+		"azure-native:containerservice/v20250701:AgentPool": "containerservice:AgentPool",
+		"azure-native:containerservice:AgentPool":           "containerservice:AgentPool",
+		"kubernetes:apps/v1:Deployment":                     "apps:Deployment",
+		"random:index/randomPassword:RandomPassword":        "index:RandomPassword",
+	} {
+		assert.Equal(t, want, Resource{Type: typ}.Kind())
+	}
+}
+
 // TestFollowEndsWithoutClose: the Automation API does not always close the channel.
 func TestFollowEndsWithoutClose(t *testing.T) {
 	t.Parallel()

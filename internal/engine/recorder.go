@@ -7,16 +7,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"onedoor/internal/policypack"
 )
 
 const (
@@ -43,34 +41,17 @@ func IsRecorder(argv0 string) bool {
 	return strings.TrimSuffix(filepath.Base(argv0), ".exe") == RecorderName
 }
 
-// RecorderMain serves the recorder pack until its engine is gone, and ends the process. The
-// engine passes its address as the last argument.
+// RecorderMain serves the recorder pack until its engine is gone, and ends the process.
 func RecorderMain() {
-	if err := serveRecorder(os.Args[len(os.Args)-1], os.Getenv(EnvRecord), os.Stdout); err != nil {
+	err := fmt.Errorf("%s is not set; the recorder is started by the engine, not by hand", EnvRecord)
+	if dir := os.Getenv(EnvRecord); dir != "" {
+		err = policypack.Serve(&recorder{dir: dir}, os.Args[1:], os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", RecorderName, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
-}
-
-func serveRecorder(engine, dir string, stdout io.Writer) error {
-	if dir == "" {
-		return fmt.Errorf("%s is not set; the recorder is started by the engine, not by hand", EnvRecord)
-	}
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage))
-	pulumirpc.RegisterAnalyzerServer(server, &recorder{dir: dir})
-	if _, _, err := net.SplitHostPort(engine); err == nil {
-		// Stops serving when the engine is gone, also if it was killed.
-		if err := rpcutil.Healthcheck(context.Background(), engine, 5*time.Second, server.Stop); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(stdout, "%d\n", lis.Addr().(*net.TCPAddr).Port)
-	return server.Serve(lis)
 }
 
 // recorder is a policy pack without policies.
@@ -163,7 +144,13 @@ func Link(home, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("linking %s: %w", name, err)
 	}
-	if exe, err = filepath.EvalSymlinks(exe); err != nil {
+	return LinkTo(exe, home, name)
+}
+
+// LinkTo is Link for another executable.
+func LinkTo(exe, home, name string) (string, error) {
+	exe, err := filepath.EvalSymlinks(exe)
+	if err != nil {
 		return "", fmt.Errorf("linking %s: %w", name, err)
 	}
 	bin, err := filepath.Abs(filepath.Join(home, "bin"))

@@ -38,8 +38,22 @@ type Resource struct {
 	PropertyDependencies map[string][]string `json:"propertyDependencies"`
 	// Inputs are what the program declared and the provider's Check left. See Secret, Unknown.
 	Inputs map[string]any `json:"inputs"`
+	// Before are the inputs that an update or a replacement takes the place of.
+	Before map[string]any `json:"before,omitzero"`
+	// Because are the properties that force a replacement, as the provider names them;
+	// none if it is replaced because something that it depends on is.
+	Because []string `json:"because,omitempty"`
 	// Outputs are set by up and refresh, not by preview.
 	Outputs map[string]any `json:"outputs,omitzero"`
+}
+
+// Kind is the type without its provider and API version, as in
+// "containerservice:AgentPool" or "apps:Deployment".
+func (r Resource) Kind() string {
+	_, rest, _ := strings.Cut(r.Type, ":")
+	module, typ, _ := strings.Cut(rest, ":")
+	module, _, _ = strings.Cut(module, "/")
+	return module + ":" + typ
 }
 
 // Diagnostic is an error or a warning of the engine, of a provider or of the program.
@@ -138,6 +152,9 @@ func stableJSON(v any) ([]byte, error) {
 func (r *Result) finish() {
 	for i := range r.Resources {
 		res := &r.Resources[i]
+		if res.Because != nil {
+			res.Because = sorted(res.Because)
+		}
 		res.Dependencies = sorted(res.Dependencies)
 		deps := make(map[string][]string, len(res.PropertyDependencies))
 		for k, urns := range res.PropertyDependencies {

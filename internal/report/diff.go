@@ -206,7 +206,7 @@ func (d Difference) Print(w io.Writer) {
 		fmt.Fprintf(w, "\n%s: %d\n", kind, of[kind])
 		for _, c := range d.Changes {
 			if c.Kind == kind {
-				fmt.Fprintf(w, "  %s %s: %s\n", c.Rule, short(c.Resource), c.Text)
+				fmt.Fprintf(w, "  %s %s: %s\n", c.Rule, Short(c.Resource), c.Text)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 var pageSource string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"shown": shown, "short": short, "explain": explain,
+	"shown": shown, "short": Short, "explain": explain,
 	"class": func(state string) string { return strings.ReplaceAll(state, " ", "-") },
 	"count": func(j judged, state results.State) int { return len(j.With(state)) },
 	"of":    func(j judged, states ...results.State) []results.Result { return j.With(states...) },

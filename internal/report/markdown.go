@@ -29,7 +29,7 @@ func Markdown(d results.Document, c Catalog) []byte {
 	section(&b, "Not checked", rules, results.NotChecked)
 	b.WriteString("## Subject\n\n| | |\n|---|---|\n")
 	for _, l := range subject(d) {
-		fmt.Fprintf(&b, "| %s | %s |\n", l.Name, cell(l.Value))
+		fmt.Fprintf(&b, "| %s | %s |\n", l.Name, Cell(l.Value))
 	}
 	return []byte(b.String())
 }
@@ -39,14 +39,14 @@ func section(b *strings.Builder, title string, rules []judged, state results.Sta
 	var rows []string
 	for _, rule := range rules {
 		for _, r := range rule.With(state) {
-			what := cell(r.Message)
+			what := Cell(r.Message)
 			if r.Waiver != nil {
-				what += ". " + cell(explain(r.Waiver))
+				what += ". " + Cell(explain(r.Waiver))
 			}
 			if state == results.Fail {
-				what += ". Fix: " + cell(rule.Remedy)
+				what += ". Fix: " + Cell(rule.Remedy)
 			}
-			rows = append(rows, fmt.Sprintf("| %s | %s, %s | %s | %s |\n", rule.ID, rule.Severity, r.Level, cell(short(r.Resource)), what))
+			rows = append(rows, fmt.Sprintf("| %s | %s, %s | %s | %s |\n", rule.ID, rule.Severity, r.Level, Cell(Short(r.Resource)), what))
 		}
 	}
 	if len(rows) == 0 {
@@ -59,8 +59,8 @@ func section(b *strings.Builder, title string, rules []judged, state results.Sta
 	b.WriteString("\n")
 }
 
-// cell is text that cannot leave its cell of a table, nor be markup. Resource
-// names and values come from the program that is judged.
-func cell(s string) string {
+// Cell is text that cannot leave its cell of a Markdown table, nor be markup.
+// Resource names and values come from the program that is judged.
+func Cell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", "&", "&amp;", "`", "'", "[", `\[`, "*", `\*`, "@", "&#64;").Replace(s)
 }

@@ -77,7 +77,7 @@ func sarifResult(d results.Document, r results.Result, rule int) *sarif.Result {
 	properties.Add("path", r.Evidence.Path)
 	properties.Add("value", r.Evidence.Value)
 	properties.Add("expected", r.Evidence.Expected)
-	message := cmp.Or(r.Message, short(r.Resource)+": "+shown(r))
+	message := cmp.Or(r.Message, Short(r.Resource)+": "+shown(r))
 	if r.Waiver != nil {
 		message += " (" + explain(r.Waiver) + ")"
 	}
@@ -89,7 +89,7 @@ func sarifResult(d results.Document, r results.Result, rule int) *sarif.Result {
 		WithArtifactLocation(sarif.NewArtifactLocation().WithURI("Pulumi." + d.Subject.Stack + ".yaml")).
 		WithRegion(sarif.NewRegion().WithStartLine(1)))
 	if r.Resource != "" {
-		place.AddLogicalLocation(sarif.NewLogicalLocation().WithKind("resource").WithName(short(r.Resource)).WithFullyQualifiedName(r.Resource))
+		place.AddLogicalLocation(sarif.NewLogicalLocation().WithKind("resource").WithName(Short(r.Resource)).WithFullyQualifiedName(r.Resource))
 	}
 	out.AddLocation(place)
 	if r.State == results.Waived {

@@ -178,8 +178,8 @@ func urnParts(urn string) (project, typ, name string, ok bool) {
 	return parts[1], parts[2], parts[3], true
 }
 
-// short is a URN as people say it: "StorageAccount results".
-func short(urn string) string {
+// Short is a URN as people say it: "StorageAccount results".
+func Short(urn string) string {
 	_, typ, name, ok := urnParts(urn)
 	if !ok {
 		return cmp.Or(urn, "no resource")
