@@ -121,9 +121,10 @@ func gatewayPrincipal(t *testing.T) string {
 
 // A gateway and all that is in it go through their life, and what Azure answers
 // beyond the inputs makes no difference (A502, A512, A524, A537, A546, A556, A562).
+// The product stays: Azure's own subscription of it is not the stack's (A544).
 func TestGatewayLifeCycle(t *testing.T) {
 	t.Parallel()
-	live(t, open(t), withReader(gatewayStack(), gatewayPrincipal(t)), "vault", "secret")
+	live(t, open(t), withReader(gatewayStack(), gatewayPrincipal(t)), "vault", "secret", "gold")
 }
 
 // In a first preview the gateway's identity is not known yet, and what depends
@@ -270,13 +271,22 @@ func TestGatewayClient(t *testing.T) {
 	assert.Len(t, *secrets.PrimaryKey, 32)
 
 	assert.Len(t, all(t, operations.NewListByAPIPager(rg, gw, "openai", nil))[0].Value, 2)
-	assert.Len(t, all(t, keys.NewListPager(rg, gw, nil))[0].Value, 2) // with master
+	listed := all(t, keys.NewListPager(rg, gw, nil))[0].Value
+	assert.Len(t, listed, 3) // with master, and the administrators' of the product
 	assert.Len(t, all(t, factory.NewGroupClient().NewListByServicePager(rg, gw, nil))[0].Value, 3)
 	assert.Len(t, all(t, links.NewListByProductPager(rg, gw, "gold", nil))[0].Value, 1)
 	_, err = products.Delete(ctx, rg, gw, "gold", "*", nil)
 	assert.Equal(t, "ValidationError", refusal(err))
 	_, err = keys.Delete(ctx, rg, gw, "acme", "*", nil)
 	require.NoError(t, err)
+	_, err = products.Delete(ctx, rg, gw, "gold", "*", nil)
+	assert.Equal(t, "ValidationError", refusal(err), "the administrators' is still there")
+	for _, each := range listed {
+		if name := *each.Name; name != "acme" && name != "master" {
+			_, err = keys.Delete(ctx, rg, gw, name, "*", nil)
+			require.NoError(t, err)
+		}
+	}
 	_, err = products.Delete(ctx, rg, gw, "gold", "*", nil)
 	require.NoError(t, err)
 	await[armapimanagement.APIClientDeleteResponse](t)(apis.BeginDelete(ctx, rg, gw, "openai", "*", nil))

@@ -30,7 +30,7 @@ func (a Args) documents() []apimpolicy.Document {
 	for _, p := range a.Rules.Plans {
 		out = append(out, apimpolicy.Product(p))
 	}
-	declared := &apimpolicy.Declared{Fragments: []string{
+	declared := &apimpolicy.Declared{Fragments: []string{apimpolicy.FragmentServingToken,
 		apimpolicy.FragmentLimits, apimpolicy.FragmentModelsToken, apimpolicy.FragmentRoutes, apimpolicy.FragmentTenants, apimpolicy.FragmentWorkers,
 	}}
 	for i := range out {
@@ -39,7 +39,7 @@ func (a Args) documents() []apimpolicy.Document {
 	return out
 }
 
-// fragments declares the fragments. Two of them hold what only Azure knows, so
+// fragments declares the fragments. Some of them hold what only Azure knows, so
 // their texts are not known in a first preview; all others are.
 func (b *builder) fragments() ([]pulumi.Resource, error) {
 	texts := map[string]pulumi.StringInput{}
@@ -49,6 +49,11 @@ func (b *builder) fragments() ([]pulumi.Resource, error) {
 	texts[apimpolicy.FragmentModelsToken] = b.args.Identity.ClientID.ApplyT(func(id string) string {
 		return apimpolicy.ModelsToken(id).Text
 	}).(pulumi.StringOutput)
+	if audience := b.args.Rules.Serving; b.args.Rules.ServesOwn() {
+		texts[apimpolicy.FragmentServingToken] = b.args.Identity.ClientID.ApplyT(func(id string) string {
+			return apimpolicy.ServingToken(id, audience).Text
+		}).(pulumi.StringOutput)
+	}
 	var clients pulumi.StringArray
 	for _, modality := range slices.Sorted(maps.Keys(b.args.Workers)) {
 		clients = append(clients, b.args.Workers[modality].ClientID)

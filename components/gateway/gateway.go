@@ -17,6 +17,7 @@ import (
 
 	"onedoor/internal/apimpolicy"
 	"onedoor/internal/az"
+	"onedoor/internal/az/apim"
 	"onedoor/internal/az/netplan"
 	"onedoor/internal/ref"
 	"onedoor/internal/routing"
@@ -45,14 +46,19 @@ type Args struct {
 	Insights pulumi.StringInput
 	Vault    Vault
 	Rules    apimpolicy.Gateway      // tenants, plans, and which deployments serve them
+	Keys     map[string]Key          // of tenants
 	Workers  map[string]ref.Identity // may name the tenant that they call for; by modality
 	Accounts []ref.ModelAccount      // that the rules' Azure targets are in
 	Secrets  map[string]string       // names of secrets in the vault, by back end: keys of those that are not Azure's
+	// Authority is the certificate, as PEM, of an authority that back ends may have
+	// theirs from besides the public ones; classic only, "" for none.
+	// https://learn.microsoft.com/azure/api-management/api-management-howto-ca-certificates
+	Authority string
 }
 
 // SKU is what is bought.
 type SKU struct {
-	Name     string   // one of the mode's
+	Name     apim.SKU // one of the mode's
 	Capacity int      // units
 	Zones    []string // that the units are spread over, Premium only; none leaves them in one
 }
@@ -66,16 +72,11 @@ type Vault struct {
 	URL pulumi.StringInput // with a slash at the end
 }
 
-// skus are the most units of each SKU, by the mode that takes it.
-// https://learn.microsoft.com/azure/api-management/upgrade-and-scale
-var skus = map[netplan.GatewayMode]map[string]int{
-	netplan.Classic:  {"Developer": 1, premium: 99},
-	netplan.Endpoint: {"StandardV2": 10},
-	netplan.Injected: {"PremiumV2": 30},
+// Key is how a tenant's key is kept in the vault.
+type Key struct {
+	Owner      string // e-mail address of who answers for the tenant; a tag of the key
+	Generation int    // 0 to 99, part of the secret's name; raised when that of a deleted one is still taken
 }
-
-// premium is the one SKU with zones.
-const premium = "Premium"
 
 // check reports everything that is wrong with the arguments. The documents are
 // checked here, too: a mistake in one shows in the preview, not in an update.
@@ -83,12 +84,12 @@ func (a Args) check() error {
 	rules := a.Rules.Check()
 	found := []error{rules}
 	fail := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
-	if most, known := skus[a.Network.Mode][a.SKU.Name]; !known {
-		fail("SKU: got %q, want one of %q: mode %s has no other", a.SKU.Name, slices.Sorted(maps.Keys(skus[a.Network.Mode])), a.Network.Mode)
-	} else if a.SKU.Capacity < 1 || a.SKU.Capacity > most {
-		fail("capacity: got %d units, want 1 to %d of SKU %s", a.SKU.Capacity, most, a.SKU.Name)
+	if tier, _ := apim.Lookup(a.SKU.Name); tier.Mode != a.Network.Mode {
+		fail("SKU: got %q, want one of %q: mode %s has no other", a.SKU.Name, apim.Of(a.Network.Mode), a.Network.Mode)
+	} else if a.SKU.Capacity < 1 || a.SKU.Capacity > tier.Units {
+		fail("capacity: got %d units, want 1 to %d of SKU %s", a.SKU.Capacity, tier.Units, a.SKU.Name)
 	}
-	if n := len(a.SKU.Zones); n > 0 && (a.SKU.Name != premium || a.SKU.Capacity%n != 0) {
+	if n := len(a.SKU.Zones); n > 0 && (a.SKU.Name != apim.Premium || a.SKU.Capacity%n != 0) {
 		fail("zones: got %d for %d units of SKU %s, want SKU Premium with as many units in each zone", n, a.SKU.Capacity, a.SKU.Name)
 	}
 	for _, text := range []struct{ what, is string }{{"publisher name", a.Publisher.Name}, {"publisher e-mail", a.Publisher.Email}} {
@@ -98,6 +99,15 @@ func (a Args) check() error {
 	}
 	if zone := a.zone(); zone != "" && a.Network.Mode != netplan.Endpoint && a.Zones[zone].Name == "" {
 		fail("zones: %q is missing: nobody would find an internal gateway", zone)
+	}
+	for _, tenant := range byName(a.Rules.Tenants, func(t apimpolicy.Tenant) string { return t.Name }) {
+		key := a.Keys[tenant.Name]
+		if key.Owner == "" {
+			fail("tenant %q: no owner: nobody would answer for its key", tenant.Name)
+		}
+		if key.Generation < 0 || key.Generation > 99 {
+			fail("tenant %q: got generation %d of its key, want 0 to 99", tenant.Name, key.Generation)
+		}
 	}
 	accounts := map[string]bool{}
 	for _, account := range a.Accounts {
@@ -130,6 +140,9 @@ func (a Args) zone() string { return a.Network.Zone(a.name()) }
 // name is the Azure name of the service, the first label of its host name.
 func (a Args) name() string { return a.Scope.Name(az.APIManagement) }
 
+// Host is the name that callers of the scope's gateway connect to.
+func Host(scope az.Scope) string { return scope.Name(az.APIManagement) + ".azure-api.net" }
+
 // Gateway holds the service. Fields below ResourceState are its outputs.
 type Gateway struct {
 	pulumi.ResourceState
@@ -144,7 +157,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if err := args.check(); err != nil {
 		return nil, fmt.Errorf("gateway %q: %w", name, err)
 	}
-	g := &Gateway{Name: args.name(), Host: args.name() + ".azure-api.net"}
+	g := &Gateway{Name: args.name(), Host: Host(args.Scope)}
 	if err := ctx.RegisterComponentResource(Type, name, g, opts...); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	preview "github.com/pulumi/pulumi-azure-native-sdk/apimanagement/v2/v20240601preview"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"onedoor/internal/apimpolicy"
 	"onedoor/internal/az"
 	"onedoor/internal/diagnostics"
 	"onedoor/internal/ref"
@@ -71,11 +72,15 @@ const maxMessage = 262144
 
 // diagnose declares the API's diagnostics, after what is given, and returns the
 // last of them. No body is logged: that would hold streams back, and show
-// prompts. An API for tenants who agreed keeps what was said with the tokens.
+// prompts. Nor is the key of a caller who sends it in the URL. An API for tenants who agreed keeps what was said with the tokens.
 func (b *builder) diagnose(a api, id pulumi.StringOutput, to loggers, after pulumi.Resource) (pulumi.Resource, error) {
 	name := b.name + "-" + a.id + "-"
 	none := apimanagement.HttpMessageDiagnosticArgs{Body: apimanagement.BodyDiagnosticSettingsArgs{Bytes: pulumi.Int(0)}}
-	pipeline := apimanagement.PipelineDiagnosticSettingsArgs{Request: none, Response: none}
+	asked := none
+	asked.DataMasking = apimanagement.DataMaskingArgs{QueryParams: apimanagement.DataMaskingEntityArray{
+		apimanagement.DataMaskingEntityArgs{Value: pulumi.String(apimpolicy.KeyName), Mode: apimanagement.DataMaskingModeHide},
+	}}
+	pipeline := apimanagement.PipelineDiagnosticSettingsArgs{Request: asked, Response: none}
 	metrics, err := apimanagement.NewApiDiagnostic(b.ctx, name+toInsights, &apimanagement.ApiDiagnosticArgs{
 		DiagnosticId:            pulumi.String(toInsights),
 		ApiId:                   id,
@@ -95,7 +100,14 @@ func (b *builder) diagnose(a api, id pulumi.StringOutput, to loggers, after pulu
 		return nil, err
 	}
 	noneToo := preview.HttpMessageDiagnosticArgs{Body: preview.BodyDiagnosticSettingsArgs{Bytes: pulumi.Int(0)}}
-	pipelineToo := preview.PipelineDiagnosticSettingsArgs{Request: noneToo, Response: noneToo}
+	askedToo := noneToo
+	askedToo.DataMasking = preview.DataMaskingArgs{QueryParams: preview.DataMaskingEntityArray{
+		preview.DataMaskingEntityArgs{Value: pulumi.String(apimpolicy.KeyName), Mode: preview.DataMaskingModeHide},
+	}}
+	pipelineToo := preview.PipelineDiagnosticSettingsArgs{Request: askedToo, Response: noneToo}
+	// The one header by which the log knows the tenant of a call with a token.
+	named := noneToo
+	named.Headers = pulumi.ToStringArray([]string{apimpolicy.TenantHeader})
 	tokens := preview.LLMDiagnosticSettingsArgs{Logs: pulumi.String("enabled")}
 	if a.logged {
 		said := preview.LLMMessageDiagnosticSettingsArgs{Messages: pulumi.String("all"), MaxSizeInBytes: pulumi.Int(maxMessage)}
@@ -112,7 +124,7 @@ func (b *builder) diagnose(a api, id pulumi.StringOutput, to loggers, after pulu
 		Sampling:           preview.SamplingSettingsArgs{SamplingType: pulumi.String("fixed"), Percentage: pulumi.Float64(100)},
 		Verbosity:          pulumi.String("information"),
 		LogClientIp:        pulumi.Bool(false),
-		Frontend:           pipelineToo,
+		Frontend:           preview.PipelineDiagnosticSettingsArgs{Request: askedToo, Response: named},
 		Backend:            pipelineToo,
 		LargeLanguageModel: tokens,
 	}, b.child(metrics)...)

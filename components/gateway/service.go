@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"slices"
 
@@ -11,9 +13,11 @@ import (
 	vnet "github.com/pulumi/pulumi-azure-native-sdk/network/v2/v20240501"
 	dns "github.com/pulumi/pulumi-azure-native-sdk/network/v2/v20240601"
 	"github.com/pulumi/pulumi-azure-native-sdk/v2/utilities"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/az/apim"
 	"onedoor/internal/az/netplan"
 	"onedoor/internal/privatelink"
 	"onedoor/internal/ref"
@@ -54,7 +58,7 @@ func (b *builder) declare() ([]pulumi.Resource, error) {
 		ServiceName:                 pulumi.String(plain),
 		ResourceGroupName:           group.Name,
 		Location:                    pulumi.String(scope.Location),
-		Sku:                         apimanagement.ApiManagementServiceSkuPropertiesArgs{Name: pulumi.String(b.args.SKU.Name), Capacity: pulumi.Int(b.args.SKU.Capacity)},
+		Sku:                         apimanagement.ApiManagementServiceSkuPropertiesArgs{Name: pulumi.String(string(b.args.SKU.Name)), Capacity: pulumi.Int(b.args.SKU.Capacity)},
 		PublisherName:               pulumi.String(b.args.Publisher.Name),
 		PublisherEmail:              pulumi.String(b.args.Publisher.Email),
 		VirtualNetworkType:          pulumi.String(kind),
@@ -69,7 +73,11 @@ func (b *builder) declare() ([]pulumi.Resource, error) {
 		CustomProperties: b.args.protocols(),
 		Tags:             scope.Tags(component),
 	}
-	opts := []pulumi.ResourceOption{b.in, pulumi.Protect(scope.Protect()), pulumi.DeleteBeforeReplace(true)} // its name is fixed
+	keeps, err := b.keepsMode()
+	if err != nil {
+		return nil, fmt.Errorf("service: %w", err)
+	}
+	opts := []pulumi.ResourceOption{b.in, keeps, pulumi.Protect(scope.Protect()), pulumi.DeleteBeforeReplace(true)} // its name is fixed
 	switch b.args.Network.Mode {
 	case netplan.Classic:
 		address, err := b.address(plain)
@@ -77,6 +85,11 @@ func (b *builder) declare() ([]pulumi.Resource, error) {
 			return nil, err
 		}
 		args.PublicIpAddressId = address
+		if block, _ := pem.Decode([]byte(b.args.Authority)); block != nil {
+			args.Certificates = apimanagement.CertificateConfigurationArray{apimanagement.CertificateConfigurationArgs{
+				EncodedCertificate: pulumi.String(base64.StdEncoding.EncodeToString(block.Bytes)), StoreName: pulumi.String("Root"),
+			}}
+		}
 		if len(b.args.SKU.Zones) > 0 {
 			args.Zones = pulumi.ToStringArray(b.args.SKU.Zones)
 		}
@@ -99,6 +112,37 @@ func (b *builder) declare() ([]pulumi.Resource, error) {
 	default:
 		return b.record()
 	}
+}
+
+// keepsMode refuses, in previews too, to turn a service into one of another mode.
+// Azure changes no tier into one of another mode, a service holds on to its old
+// subnet for hours, and a deleted one keeps its name.
+// https://learn.microsoft.com/azure/api-management/upgrade-and-scale
+func (b *builder) keepsMode() (pulumi.ResourceOption, error) {
+	name := b.args.name()
+	hook, err := b.ctx.RegisterResourceHook(b.name+"-keeps-its-mode", func(change *pulumi.ResourceHookArgs) error {
+		was, now := modeOf(change.OldInputs), modeOf(change.NewInputs)
+		if was == now || was == "" {
+			return nil
+		}
+		return fmt.Errorf("gateway.mode: got %q, want %q, in which %s runs: Azure changes neither its tier nor its subnet from one mode to another. "+
+			"Keep the mode; or make a second stack in mode %s, move the callers and destroy this one; "+
+			"or destroy this stack, raise base.generation, since deleted names stay taken, and make it anew", now, was, name, now)
+	}, &pulumi.ResourceHookOptions{OnDryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	return pulumi.ResourceHooks(&pulumi.ResourceHookBinding{BeforeUpdate: []*pulumi.ResourceHook{hook}}), nil
+}
+
+// modeOf is the mode of a service with those inputs, "" where they do not tell.
+func modeOf(inputs resource.PropertyMap) netplan.GatewayMode {
+	sku := inputs["sku"]
+	if !sku.IsObject() || !sku.ObjectValue()["name"].IsString() {
+		return ""
+	}
+	tier, _ := apim.Lookup(apim.SKU(sku.ObjectValue()["name"].StringValue()))
+	return tier.Mode
 }
 
 // address is the address that Azure manages an injected service through, and

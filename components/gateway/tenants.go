@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"strconv"
 
 	apimanagement "github.com/pulumi/pulumi-azure-native-sdk/apimanagement/v2/v20240501"
 	keyvault "github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2/v20230701"
@@ -16,6 +17,13 @@ import (
 // products declares a product for each plan, with its policy before its APIs: a
 // key of a product without limits would be one without limits. What it returns,
 // by plan, exists once the plan can be used.
+//
+// With a product Azure makes a subscription for the administrators, and deletes no
+// product that has one unless it is told to delete both, which the provider never
+// does. So the product of a plan that goes stays behind, without APIs: its keys
+// open nothing. It must be deleted by hand before a plan of its name can come back.
+// https://github.com/pulumi/pulumi-azure-native/issues/846
+// https://github.com/Azure/azure-service-operator/issues/3408
 func (b *builder) products(apis []api, fragments []pulumi.Resource) (map[string]pulumi.Resource, error) {
 	out := map[string]pulumi.Resource{}
 	after := map[string]pulumi.Resource{} // the last link of each API
@@ -32,7 +40,7 @@ func (b *builder) products(apis []api, fragments []pulumi.Resource) (map[string]
 			State:                apimanagement.ProductStateEnumPublished,
 			SubscriptionRequired: pulumi.Bool(true),
 			ApprovalRequired:     pulumi.Bool(true), // nobody subscribes by himself
-		}, b.child()...)
+		}, append(b.child(), pulumi.RetainOnDelete(true))...) // Azure's own subscription of it, see below
 		if err != nil {
 			return fail("product", err)
 		}
@@ -76,7 +84,17 @@ func (b *builder) products(apis []api, fragments []pulumi.Resource) (map[string]
 const secretsFunction = "azure-native:apimanagement/v20240501:listSubscriptionSecrets"
 
 // KeySecret is the name of the secret with a tenant's key in the gateway's vault.
-func KeySecret(tenant string) string { return "gateway-key-" + tenant }
+// A deleted secret keeps its name for as long as it can be recovered, so a tenant
+// that comes back needs a key of another generation.
+// https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview
+func KeySecret(tenant string, generation int) string {
+	name := "gateway-key-" + tenant
+	if generation > 0 {
+		// Two hyphens in a row are in no tenant's name.
+		name += "--" + strconv.Itoa(generation)
+	}
+	return name
+}
 
 // tenants declares a subscription for each tenant, and puts its key into the
 // vault, where the tenant gets it. That is all a tenant adds.
@@ -86,10 +104,12 @@ func (b *builder) tenants(plans map[string]pulumi.Resource) error {
 		return fmt.Errorf("vault: %w", err)
 	}
 	for _, tenant := range byName(b.args.Rules.Tenants, func(t apimpolicy.Tenant) string { return t.Name }) {
-		name := b.name + "-tenant-" + tenant.Name
+		name, key := b.name+"-tenant-"+tenant.Name, b.args.Keys[tenant.Name]
+		tags := b.args.Scope.Tags(component)
+		tags[az.TagTenantOwner] = pulumi.String(key.Owner)
 		subscription, err := apimanagement.NewSubscription(b.ctx, name, &apimanagement.SubscriptionArgs{
-			Sid:               pulumi.String(tenant.Name),
-			DisplayName:       pulumi.String(tenant.Name), // what policies call it by
+			Sid:               pulumi.String(tenant.Name), // what policies call it by
+			DisplayName:       pulumi.String(tenant.Name),
 			ServiceName:       b.service,
 			ResourceGroupName: b.args.Group.Name,
 			Scope:             ref.After(pulumi.String(b.id+"/products/"+apimpolicy.ProductID(tenant.Plan)), plans[tenant.Plan]),
@@ -100,14 +120,14 @@ func (b *builder) tenants(plans map[string]pulumi.Resource) error {
 			return fmt.Errorf("tenant %q: subscription: %w", tenant.Name, err)
 		}
 		if _, err := keyvault.NewSecret(b.ctx, name+"-key", &keyvault.SecretArgs{
-			SecretName:        pulumi.String(KeySecret(tenant.Name)),
+			SecretName:        pulumi.String(KeySecret(tenant.Name, key.Generation)),
 			VaultName:         b.vault(vault.Name()),
 			ResourceGroupName: pulumi.String(vault.ResourceGroup),
 			Properties: keyvault.SecretPropertiesArgs{
 				ContentType: pulumi.String("API key of the gateway"),
 				Value:       b.primaryKey(tenant.Name, subscription),
 			},
-			Tags: b.args.Scope.Tags(component),
+			Tags: tags,
 		}, b.in); err != nil {
 			return fmt.Errorf("tenant %q: key: %w", tenant.Name, err)
 		}

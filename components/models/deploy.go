@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	cognitiveservices "github.com/pulumi/pulumi-azure-native-sdk/cognitiveservices/v2/v20241001"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
 	"onedoor/internal/az/openai"
+	"onedoor/internal/policypack/annotations"
 	"onedoor/internal/ref"
 )
 
@@ -33,6 +35,10 @@ func (a account) deploy(ctx *pulumi.Context, scope az.Scope, after []pulumi.Reso
 	}
 	var last pulumi.Resource
 	for _, d := range sorted {
+		tags := scope.Tags(component)
+		if d.Reserve > 0 {
+			tags[annotations.ReserveTag] = pulumi.String(strconv.Itoa(d.Reserve))
+		}
 		made, err := cognitiveservices.NewDeployment(ctx, a.name+"-"+d.Name, &cognitiveservices.DeploymentArgs{
 			DeploymentName:    pulumi.String(d.Name),
 			AccountName:       free,
@@ -43,7 +49,7 @@ func (a account) deploy(ctx *pulumi.Context, scope az.Scope, after []pulumi.Reso
 				RaiPolicyName:        pulumi.String(string(d.Filter)),
 				VersionUpgradeOption: pulumi.String("NoAutoUpgrade"), // answers stay reproducible; a retired version stops instead of changing
 			},
-			Tags: scope.Tags(component),
+			Tags: tags,
 		}, in, pulumi.DeleteBeforeReplace(true)) // two at once would need twice the quota
 		if err != nil {
 			return nil, fmt.Errorf("deployment %s: %w", d.Name, err)

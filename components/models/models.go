@@ -54,6 +54,7 @@ type Deployment struct {
 	Version  string // pinned
 	SKU      string
 	Capacity int // units, as the SKU counts them
+	Reserve  int // tokens a minute that queues leave to people; a tag says so to whoever judges the plan
 	Filter   openai.Filter
 }
 

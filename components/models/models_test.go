@@ -266,3 +266,13 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// Policies compare what queues may use with the rest, and see the plan alone.
+func TestDeploymentsSayWhatIsKeptForPeople(t *testing.T) {
+	t.Parallel()
+	a := args()
+	a.Accounts["westeurope"][0].Reserve = 20_000
+	plan := fake.Run(t, fake.Preview, program(a))
+	assert.Equal(t, "20000", plan.Get(t, "models-westeurope-chat").Input("tags").(map[string]any)["interactive-reserve"])
+	assert.NotContains(t, plan.Get(t, "models-swedencentral-chat").Input("tags"), "interactive-reserve", "nothing is kept")
+}

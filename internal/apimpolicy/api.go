@@ -6,12 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"onedoor/internal/apimpolicy/csharp"
 	"onedoor/internal/routing"
 )
 
-// TenantHeader is where a worker says for which tenant it calls. From anybody
-// else it is dropped.
+// TenantHeader is where a worker says for which tenant it calls, and where every
+// answer says for which tenant it was. From anybody else it is dropped.
 const TenantHeader = "x-onedoor-tenant"
 
 // KeyName is the header, and the query parameter, that carries a tenant's key:
@@ -33,6 +32,7 @@ const (
 	CodeTenant     = "tenant_unknown"
 	CodeLogging    = "logging_not_agreed"
 	CodeBody       = "body_not_json"
+	CodeTool       = "tool_not_offered"
 	CodeModel      = "model_not_found"
 	CodePlan       = "model_not_in_plan"
 	CodeResidency  = "model_not_in_residency"
@@ -74,6 +74,7 @@ func (g Gateway) API(logged bool) Document {
 	inbound.with(g.request()...)
 	inbound.with(route()...)
 	inbound.with(limit()...)
+	inbound.with(g.servingToken()...)
 	root := el("policies").with(inbound, g.backend(), outbound(), onError())
 	return Document{Name: name, Scope: APIScope, Streams: true, Text: root.String()}
 }
@@ -90,15 +91,15 @@ func ProductID(plan string) string { return productPrefix + plan }
 // for callers with a key of the product.
 func Product(p Plan) Document {
 	return Document{Name: ProductID(p.Name), Scope: ProductScope, Streams: true, Text: el("policies").with(
-		el("inbound").with(el("base"), setVariable("tenant", "@(context.Subscription.Name)"), tokenLimitOf(p)),
+		el("inbound").with(el("base"), setVariable("tenant", "@(context.Subscription.Id)"), tokenLimitOf(p)),
 		el("backend").with(el("base")),
 		el("outbound").with(el("base")),
 		el("on-error").with(el("base")),
 	).String()}
 }
 
-// tenant finds out who calls. A key names the tenant by its subscription, and
-// must be one of the tenant's plan: a key of another scope would go past the
+// tenant finds out who calls. A key names the tenant by its subscription's id,
+// which nobody can change, and must be one of the tenant's plan: a key of another scope would go past the
 // plan's limits. Without a key the caller has a token, which names an
 // application.
 func (g Gateway) tenant(logged bool) []*Node {
@@ -106,7 +107,7 @@ func (g Gateway) tenant(logged bool) []*Node {
 	nodes := []*Node{
 		include(FragmentTenants),
 		choose(
-			when(`context.Subscription != null`, setVariable("tenant", "@(context.Subscription.Name)"), setVariable("door", DoorGateway)),
+			when(`context.Subscription != null`, setVariable("tenant", "@(context.Subscription.Id)"), setVariable("door", DoorGateway)),
 			otherwise(
 				g.validateToken(),
 				// The claim has the one name in tokens of version 2, the other in those of version 1.
@@ -155,24 +156,23 @@ func (g Gateway) validateToken() *Node {
 func (g Gateway) request() []*Node {
 	asynchronous := refuse(403, "Forbidden", CodeBatch,
 		"This gateway serves synchronous calls only. Submit batch jobs and other asynchronous work at "+g.ControlPlane+".")
-	paths := el("choose")
-	for _, path := range []string{chat, embeddings, responses} {
-		var ids []string
-		for _, o := range Synchronous() {
-			if o.Path == path {
-				ids = append(ids, `context.Operation.Id == `+csharp.Quote(o.ID))
-			}
-		}
-		paths.with(when(strings.Join(ids, " || "), setVariable("path", path)))
+	paths := choose(when(isOperation(models), listModels()))
+	for _, path := range []string{chat, completions, embeddings, responses} {
+		paths.with(when(isOperation(path), setVariable("path", path)))
 	}
 	paths.with(otherwise(asynchronous))
 	return []*Node{
+		include(FragmentRoutes),
+		setVariable("granted", "@("+entry("grants", on("plan"))+")"),
 		paths,
 		setVariable("body", body),
 		choose(
 			when(variable("body")+` == ""`, refuse(400, "Bad Request", CodeBody, "The body must be a JSON object of this operation.")),
 			when(`(bool?)JObject.Parse(`+variable("body")+`)["background"] == true`, asynchronous),
 		),
+		setVariable("tool", foreignTool),
+		choose(when(variable("tool")+` != ""`,
+			refuse(403, "Forbidden", CodeTool, "Tools of the service are not offered here, since they leave the model: only tools of type function and custom, which the caller runs."))),
 		setVariable("alias", `@((string)JObject.Parse(`+variable("body")+`)["model"] ?? "")`),
 		// Parameters are dropped, a key among them.
 		el("rewrite-uri", "template", "@("+variable("path")+")", "copy-unmatched-params", "false"),
@@ -181,34 +181,84 @@ func (g Gateway) request() []*Node {
 
 // body reads the request: "" when it is not what it should be. The alias of the
 // dated shape joins the body, where that of the v1 shape is. A streamed chat is
-// made to end with its usage, or its tokens could only be guessed. A response is
-// not stored: nobody can fetch it through this gateway, and the next call may go
-// to another account.
+// made to end with its usage, or its tokens could only be guessed. Nothing is
+// stored, as responses are unless told otherwise: nobody can fetch it through
+// this gateway, and the next call may go to another account.
 const body = `@{ try { ` +
 	`var body = JObject.Parse(context.Request.Body.As<string>(preserveContent: true)); ` +
 	`if (context.Request.MatchedParameters.ContainsKey("` + deployment + `")) { body["model"] = context.Request.MatchedParameters["` + deployment + `"]; } ` +
 	`if ((string)context.Variables["path"] == "` + chat + `" && (bool?)body["stream"] == true) { ` +
 	`var options = body["stream_options"] as JObject ?? new JObject(); options["include_usage"] = true; body["stream_options"] = options; } ` +
-	`if ((string)context.Variables["path"] == "` + responses + `") { body["store"] = false; } ` +
-	`var model = (string)body["model"]; var background = (bool?)body["background"]; ` + // throw when they are of another type
+	`if ((string)context.Variables["path"] == "` + responses + `" || (bool?)body["store"] == true) { body["store"] = false; } ` +
+	// These throw when they are of another type, or too large.
+	`var model = (string)body["model"]; var background = (bool?)body["background"]; ` +
+	`var most = (long?)body["max_completion_tokens"]; var older = (long?)body["max_tokens"]; var output = (long?)body["max_output_tokens"]; ` +
 	`return body.ToString(Newtonsoft.Json.Formatting.None); ` +
 	`} catch { return ""; } }`
 
+// foreignTool is the first thing in the request that the service itself would
+// run, "" for none: search, code, pictures, or whatever server the caller names.
+// It would go past the walls and the tenant's residency, unmetered. Tools that the
+// caller runs are of the two kinds that stay.
+// https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
+// https://learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data
+const foreignTool = `@{ try { var body = JObject.Parse((string)context.Variables["body"]); ` +
+	`if (body["data_sources"] != null) { return "data_sources"; } ` +
+	`if (body["web_search_options"] != null) { return "web_search_options"; } ` +
+	`foreach (var tool in body["tools"] as JArray ?? new JArray()) { ` +
+	`var kind = (string)tool["type"]; if (kind != "function" && kind != "custom") { return kind ?? "none"; } } ` +
+	`return ""; } catch { return "malformed"; } }`
+
+// listModels answers with the aliases of the tenant's plan, in the shape that
+// OpenAI's clients read. When a model was made is nobody's business here.
+func listModels() *Node {
+	const rest = `\", \"object\": \"model\", \"created\": 0, \"owned_by\": \"` + MetricNamespace + `\"}`
+	return el("return-response").with(
+		el("set-status", "code", "200", "reason", "OK"),
+		el("set-header", "name", "Content-Type", "exists-action", "override").with(el("value").text("application/json")),
+		el("set-body").text(`@("{\"object\": \"list\", \"data\": [{\"id\": \"" + `+on("granted")+`.Replace(",", "`+rest+`, {\"id\": \"") + "`+rest+` ] }")`),
+	)
+}
+
+// outputLimits are the members of a request that say how long its answer may be,
+// by path; the first is set where none is there.
+var outputLimits = []struct {
+	path    string
+	members []string
+}{{chat, []string{"max_completion_tokens", "max_tokens"}}, {completions, []string{"max_tokens"}}, {responses, []string{"max_output_tokens"}}}
+
+// capOutput holds answers to the alias's most tokens, where it has such a limit.
+func capOutput() []*Node {
+	byPath := el("choose")
+	for _, limit := range outputLimits {
+		var lower, none []string
+		for _, member := range limit.members {
+			wanted := `(long?)body["` + member + `"]`
+			lower = append(lower, `if (`+wanted+` > most) { body["`+member+`"] = most; } `)
+			none = append(none, wanted+" == null")
+		}
+		byPath.with(when(variable("most")+` != "" && `+variable("path")+` == "`+limit.path+`"`, setVariable("body",
+			`@{ var body = JObject.Parse(`+variable("body")+`); var most = int.Parse(`+variable("most")+`); `+strings.Join(lower, "")+
+				`if (`+strings.Join(none, " && ")+`) { body["`+limit.members[0]+`"] = most; } return body.ToString(Newtonsoft.Json.Formatting.None); }`)))
+	}
+	return []*Node{setVariable("most", "@("+entry("caps", literal("alias"))+")"), byPath}
+}
+
 // route finds the deployments that may serve the alias, in order.
 func route() []*Node {
-	return []*Node{
-		include(FragmentRoutes),
+	nodes := []*Node{
 		choose(
 			when(`!Regex.IsMatch(`+variable("alias")+`, "^[A-Za-z0-9][A-Za-z0-9._-]*\\z") || !`+on("routes")+`.Contains(";" + `+variable("alias")+` + "/")`,
 				refuse(400, "Bad Request", CodeModel, "This gateway serves no model of this name.")),
-			when(`!`+on("grants")+`.Contains(";" + `+variable("plan")+` + "/" + `+variable("alias")+` + ";")`,
+			when(`!("," + `+variable("granted")+` + ",").Contains("," + `+variable("alias")+` + ",")`,
 				refuse(403, "Forbidden", CodePlan, "The plan of this tenant does not include this model.")),
 		),
-		setVariable("targets", `@(Regex.Match(`+variable("routes")+`, ";" + `+on("alias")+`.Replace(".", "[.]") + "/" + `+variable("residency")+` + "=([^;]*);").Groups[1].Value)`),
+		setVariable("targets", "@("+entry("routes", literal("alias")+` + "/" + `+variable("residency"))+")"),
 		choose(when(variable("targets")+` == ""`,
 			refuse(403, "Forbidden", CodeResidency, "No deployment of this model keeps to the residency of this tenant."))),
 		setVariable("hops", `@(`+on("targets")+`.Split('|').Length)`),
 	}
+	return append(nodes, capOutput()...)
 }
 
 // limit applies the plan's limits to callers without a key, counts tokens, and
@@ -216,16 +266,27 @@ func route() []*Node {
 func limit() []*Node {
 	nodes := []*Node{
 		choose(when(`context.Subscription == null`, include(FragmentLimits))),
-		el("llm-emit-token-metric", "namespace", MetricNamespace).with(
-			el("dimension", "name", "tenant", "value", "@("+variable("tenant")+")"),
-			el("dimension", "name", "alias", "value", "@("+variable("alias")+")"),
-			el("dimension", "name", "door", "value", "@("+variable("door")+")"),
-		),
+		metered(func(family string) *Node {
+			return el(family+"-emit-token-metric", "namespace", MetricNamespace).with(
+				el("dimension", "name", "tenant", "value", "@("+variable("tenant")+")"),
+				el("dimension", "name", "alias", "value", "@("+variable("alias")+")"),
+				el("dimension", "name", "door", "value", "@("+variable("door")+")"),
+			)
+		}),
 	}
 	for _, header := range clientHeaders {
 		nodes = append(nodes, el("set-header", "name", header, "exists-action", "delete"))
 	}
 	return append(nodes, include(FragmentModelsToken))
+}
+
+// servingToken gets a token for models served in the cluster, where one of them may
+// be tried.
+func (g Gateway) servingToken() []*Node {
+	if !g.ServesOwn() {
+		return nil
+	}
+	return []*Node{choose(when(on("targets")+`.Contains(",`+string(routing.Ray)+`,")`, include(FragmentServingToken)))}
 }
 
 // hopping is the variable that counts the tries.
@@ -240,6 +301,16 @@ func (g Gateway) backend() *Node {
 		most = max(most, len(a.Targets))
 	}
 	target := func(i int) string { return field("target", i) }
+	authorize := func(kind routing.Kind, token string) *Node {
+		return when(target(1)+` == "`+string(kind)+`"`,
+			el("set-header", "name", "Authorization", "exists-action", "override").with(el("value").text(`@("Bearer " + `+variable(token)+`)`)))
+	}
+	authorization := choose(authorize(routing.Azure, "models-token"))
+	if g.ServesOwn() {
+		authorization.with(authorize(routing.Ray, "serving-token"))
+	}
+	// The back end adds its own key, if it has one.
+	authorization.with(otherwise(el("set-header", "name", "Authorization", "exists-action", "delete")))
 	return el("backend").with(
 		el("retry",
 			"condition", `@(`+hopping+` < context.Variables.GetValueOrDefault<int>("hops", 0) && (context.Response == null || context.Response.StatusCode == 429 || context.Response.StatusCode >= 500))`,
@@ -248,12 +319,7 @@ func (g Gateway) backend() *Node {
 			setVariable("target", `@(`+on("targets")+`.Split('|')[`+hopping+` - 1])`),
 			el("set-backend-service", "backend-id", "@("+target(0)+")"),
 			el("set-body").text(`@{ var body = JObject.Parse(`+variable("body")+`); body["model"] = `+target(2)+`; return body.ToString(Newtonsoft.Json.Formatting.None); }`),
-			choose(
-				when(target(1)+` == "`+string(routing.Azure)+`"`,
-					el("set-header", "name", "Authorization", "exists-action", "override").with(el("value").text(`@("Bearer " + `+variable("models-token")+`)`))),
-				// The back end adds its own key, if it has one.
-				otherwise(el("set-header", "name", "Authorization", "exists-action", "delete")),
-			),
+			authorization,
 			el("forward-request", "timeout", strconv.Itoa(forwardSeconds), "buffer-request-body", "true", "buffer-response", "false"),
 		),
 	)
@@ -272,13 +338,19 @@ func outbound() *Node {
 	for _, header := range backendHeaders {
 		section.with(el("set-header", "name", header, "exists-action", "delete"))
 	}
-	return section
+	return section.with(tells())
+}
+
+// tells names the tenant in an answer, as far as it is known: the gateway's log
+// keeps this header, and knows the tenant of a call with a token by nothing else.
+func tells() *Node {
+	return el("set-header", "name", TenantHeader, "exists-action", "override").with(el("value").text(`@(context.Variables.GetValueOrDefault<string>("tenant", ""))`))
 }
 
 // onError is for deployments that did not answer at all. What limits and the
 // check of tokens answer stays as it is.
 func onError() *Node {
-	return el("on-error").with(el("base"), choose(when(`context.LastError.Source == "forward-request"`, busy(strconv.Itoa(retryAfterSeconds)))))
+	return el("on-error").with(el("base"), tells(), choose(when(`context.LastError.Source == "forward-request"`, busy(strconv.Itoa(retryAfterSeconds)))))
 }
 
 // busy tells the caller to come back.
@@ -299,6 +371,7 @@ func refuse(status int, reason, code, message string) *Node {
 	return el("return-response").with(
 		el("set-status", "code", strconv.Itoa(status), "reason", reason),
 		el("set-header", "name", "Content-Type", "exists-action", "override").with(el("value").text("application/json")),
+		tells(),
 		// Two closing brackets in a row could be read as the end of a named value.
 		el("set-body").text(fmt.Sprintf(`{"error": {"type": "gateway_error", "code": %q, "param": null, "message": %s} }`, code, text)),
 	)
@@ -313,11 +386,20 @@ func on(name string) string { return "(" + variable(name) + ")" }
 // field is a part of a variable that is cut at commas.
 func field(name string, i int) string { return on(name) + `.Split(',')[` + strconv.Itoa(i) + `]` }
 
+// entry is what a table has for a word, "" for none. The word is an expression,
+// and what it yields becomes a part of a pattern: it must be known to hold nothing
+// that means something there.
+func entry(table, word string) string {
+	return `Regex.Match(` + variable(table) + `, ";" + ` + word + ` + "=([^;]*);").Groups[1].Value`
+}
+
+// literal is the name in a variable as a part of a pattern, where a dot is a dot.
+func literal(name string) string { return on(name) + `.Replace(".", "[.]")` }
+
 // lookUp finds the record of the word that variable key holds in a table: "" for
-// none. The word comes from outside, so it must match pattern first: it becomes a
-// part of a pattern itself.
+// none. The word comes from outside, so it must match pattern first.
 func lookUp(table, key, pattern string) string {
-	return `@(Regex.IsMatch(` + variable(key) + `, "` + pattern + `") ? Regex.Match(` + variable(table) + `, ";" + ` + variable(key) + ` + "=([^;]*);").Groups[1].Value : "")`
+	return `@(Regex.IsMatch(` + variable(key) + `, "` + pattern + `") ? ` + entry(table, variable(key)) + ` : "")`
 }
 
 func include(fragment string) *Node { return el("include-fragment", "fragment-id", fragment) }

@@ -51,6 +51,10 @@ func (c *checker) problem(path, got, want string) {
 	c.problems = append(c.problems, Problem{Path: path, Got: got, Want: want})
 }
 
+func (c *checker) silent(path, got, want string) {
+	c.problems = append(c.problems, Problem{Path: path, Got: got, Want: want, Silent: true})
+}
+
 // fragment checks a document that others include.
 func (c *checker) fragment(root *Node) {
 	if root.Name != "fragment" {
@@ -82,13 +86,16 @@ func (c *checker) policies(root *Node) {
 		last = max(last, i)
 		c.section = s.Name
 		c.base(s)
-		if s.Name == "backend" && len(s.Children) != 1 {
-			c.problem(s.Name, strconv.Itoa(len(s.Children))+" policies", "exactly one: more than one is refused, and none forwards nothing")
+		switch {
+		case s.Name == "backend" && len(s.Children) == 0:
+			c.silent(s.Name, "no policy", "exactly one: without it nothing is forwarded")
+		case s.Name == "backend" && len(s.Children) > 1:
+			c.problem(s.Name, strconv.Itoa(len(s.Children))+" policies", "exactly one")
 		}
 		c.children(s, s.Name)
 	}
 	if backend := root.Child("backend"); c.doc.Scope == GlobalScope && backend != nil && !has(backend, "forward-request") {
-		c.problem("backend", "", "<forward-request>: without it no API forwards anything, and callers get an empty 200")
+		c.silent("backend", "", "<forward-request>: without it no API forwards anything, and callers get an empty 200")
 	}
 }
 
@@ -107,7 +114,7 @@ func (c *checker) base(section *Node) {
 	case c.doc.Scope != GlobalScope && n > 1:
 		c.problem(section.Name+"/base", strconv.Itoa(n), "<base /> once: outer policies would run twice")
 	case c.doc.Scope != GlobalScope && n == 0 && section.Name != "backend":
-		c.problem(section.Name, "", "<base />: without it the policies of outer scopes do not run")
+		c.silent(section.Name, "", "<base />: without it the policies of outer scopes do not run")
 	}
 }
 
@@ -126,7 +133,7 @@ func (c *checker) children(n *Node, path string) {
 		}
 		c.element(child, at)
 		if child.Name == "return-response" && i+1 < len(n.Children) {
-			c.problem(path+"/"+n.Children[i+1].Name, "", "nothing after <return-response>: it is never reached")
+			c.silent(path+"/"+n.Children[i+1].Name, "", "nothing after <return-response>: it is never reached")
 		}
 	}
 }
@@ -193,9 +200,9 @@ func (c *checker) text(s, at string) {
 		switch {
 		case t.Text == "StatusReason":
 			// https://github.com/Azure-Samples/AI-Gateway/issues/262
-			c.problem(at, "StatusReason", "StatusCode: Azure changes the texts of reasons")
+			c.silent(at, "StatusReason", "StatusCode: Azure changes the texts of reasons")
 		case c.doc.Streams && t.Text == "Body" && i >= 2 && tokens[i-2].Text == "Response":
-			c.problem(at, "context.Response.Body", "nothing that reads it: the whole answer would be held back until a stream ends")
+			c.silent(at, "context.Response.Body", "nothing that reads it: the whole answer would be held back until a stream ends")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package apimpolicy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,12 @@ const (
 	retryOf  = `<retry condition='@(context.Response == null || context.Response.StatusCode == 429)' count="2" interval="1">`
 	forwards = `<forward-request buffer-request-body="true" buffer-response="false" />`
 )
+
+// silent are the mistakes below that Azure takes.
+var silent = []string{
+	"BaseMissing", "BackendNone", "GlobalForwards", "LimitComputed", "OneBucket", "RetryNoGuard", "BodyNotKept", "HeldBack", "BodyRead", "Reason",
+	"Secret", "Unreachable", "AnyAudience", "Unsigned", "AnyClient", "CacheLeaks", "CacheLoose",
+}
 
 // Each mistake beside what is legal: the two differ in the mistake alone.
 func TestCheckTellsMistakesFromTheirLegalNeighbours(t *testing.T) {
@@ -88,6 +95,7 @@ func TestCheckTellsMistakesFromTheirLegalNeighbours(t *testing.T) {
 		"Severity":        {sections(`<llm-content-safety backend-id="a"><categories><category name="Hate" threshold="8" /></categories></llm-content-safety>`, "", ""), sections(`<llm-content-safety backend-id="a"><categories><category name="Hate" threshold="7" /></categories></llm-content-safety>`, "", ""), "", "from 0 to 7", "inbound/llm-content-safety/categories/category@threshold"},
 		"CacheLeaks":      {sections(`<llm-semantic-cache-lookup score-threshold="0.05" embeddings-backend-id="a" embeddings-backend-auth="system-assigned" />`, "", ""), sections(`<llm-semantic-cache-lookup score-threshold="0.05" embeddings-backend-id="a" embeddings-backend-auth="system-assigned"><vary-by>x</vary-by></llm-semantic-cache-lookup>`, "", ""), "", "would go to another", "inbound/llm-semantic-cache-lookup"},
 		"CacheLoose":      {sections(`<llm-semantic-cache-lookup score-threshold="0.8" embeddings-backend-id="a" embeddings-backend-auth="system-assigned"><vary-by>x</vary-by></llm-semantic-cache-lookup>`, "", ""), sections(`<llm-semantic-cache-lookup score-threshold="0.2" embeddings-backend-id="a" embeddings-backend-auth="system-assigned"><vary-by>x</vary-by></llm-semantic-cache-lookup>`, "", ""), "", "other questions match", "inbound/llm-semantic-cache-lookup@score-threshold"},
+		"CacheTooLoose":   {sections(`<llm-semantic-cache-lookup score-threshold="1.5" embeddings-backend-id="a" embeddings-backend-auth="system-assigned"><vary-by>x</vary-by></llm-semantic-cache-lookup>`, "", ""), sections(`<llm-semantic-cache-lookup score-threshold="0.1" embeddings-backend-id="a" embeddings-backend-auth="system-assigned"><vary-by>x</vary-by></llm-semantic-cache-lookup>`, "", ""), "", "from 0 to 1", "inbound/llm-semantic-cache-lookup@score-threshold"},
 		"Brackets":        {sections(`<set-variable name="a" value="@((1)" />`, "", ""), sections(`<set-variable name="a" value="@((1))" />`, "", ""), "", "brackets that match", "inbound/set-variable@value"},
 		"StringOpen":      {sections(`<set-variable name="a" value='@("x)' />`, "", ""), sections(`<set-variable name="a" value='@("x")' />`, "", ""), "", "does not end", "inbound/set-variable@value"},
 	} {
@@ -104,6 +112,7 @@ func TestCheckTellsMistakesFromTheirLegalNeighbours(t *testing.T) {
 			require.Len(t, problems, 1, "%v", problems)
 			assert.Equal(t, c.path, problems[0].Path)
 			assert.Contains(t, problems[0].Error(), c.want)
+			assert.Equal(t, slices.Contains(silent, name), problems[0].Silent, "refused by Azure, or taken")
 			doc.Text = c.good
 			assert.Empty(t, apimpolicy.Check(doc), "the legal neighbour")
 		})

@@ -16,7 +16,7 @@
 //     characters and 40 more for each of its applications, so a thousand tenants
 //     take a fifth of what a fragment may hold, and adding one changes no other
 //     document.
-//   - The fragments "workers" and "models-token" hold what only Azure knows: ids
+//   - The fragments "workers", "models-token" and "serving-token" hold what only Azure knows: ids
 //     of identities. They are apart so that all other documents are known, and
 //     can be checked, before anything exists.
 package apimpolicy

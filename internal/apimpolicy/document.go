@@ -33,6 +33,9 @@ type Problem struct {
 	Path string // "inbound/choose[2]/when[1]/set-header@name"
 	Got  string // what it is
 	Want string // what it must be, and why
+	// Silent is a problem that Azure takes, and that shows when calls come. Any other
+	// one is refused.
+	Silent bool
 }
 
 // Error is one sentence: where, what it is, what it must be.

@@ -9,21 +9,23 @@ import (
 )
 
 const (
-	directory    = "66666666-7777-8888-9999-000000000000"
-	audience     = "api://onedoor"
-	acmeApp      = "aaaaaaaa-0000-0000-0000-000000000001"
-	initechApp   = "aaaaaaaa-0000-0000-0000-000000000002"
-	workerApp    = "bbbbbbbb-0000-0000-0000-000000000001"
-	strangerApp  = "cccccccc-0000-0000-0000-000000000001"
-	gatewayID    = "dddddddd-0000-0000-0000-000000000001"
-	controlPlane = "https://batch.onedoor.internal"
-	region       = "swedencentral"
+	directory       = "66666666-7777-8888-9999-000000000000"
+	audience        = "api://onedoor"
+	acmeApp         = "aaaaaaaa-0000-0000-0000-000000000001"
+	initechApp      = "aaaaaaaa-0000-0000-0000-000000000002"
+	workerApp       = "bbbbbbbb-0000-0000-0000-000000000001"
+	strangerApp     = "cccccccc-0000-0000-0000-000000000001"
+	gatewayID       = "dddddddd-0000-0000-0000-000000000001"
+	controlPlane    = "https://batch.onedoor.internal"
+	servingAudience = "api://onedoor-serving"
+	region          = "swedencentral"
 )
 
-// given is a gateway with three tenants, two plans and three aliases.
+// given is a gateway with three tenants, two plans and three aliases, the first
+// with a limit of what it answers.
 func given() apimpolicy.Gateway {
-	return apimpolicy.Gateway{
-		Directory: directory, Audience: audience, ControlPlane: controlPlane, Region: region,
+	g := apimpolicy.Gateway{
+		Directory: directory, Audience: audience, ControlPlane: controlPlane, Region: region, Serving: servingAudience,
 		Plans: []apimpolicy.Plan{
 			{Name: "gold", TokensPerMinute: 20000, Quota: 5000000, Period: apimpolicy.Monthly, Aliases: []string{"gpt-4.1", "embed", "llama"}},
 			{Name: "tin", TokensPerMinute: 100, Aliases: []string{"gpt-4.1"}},
@@ -46,6 +48,8 @@ func given() apimpolicy.Gateway {
 			}),
 		},
 	}
+	g.Aliases[0].MaxOutputTokens = 1000
+	return g
 }
 
 func azure(backend, account, deployment, sku, region string, residency routing.Residency) routing.Target {
@@ -78,7 +82,7 @@ func documents(g apimpolicy.Gateway) map[string]apimpolicy.Document {
 func fragments(g apimpolicy.Gateway) []apimpolicy.Document {
 	out := []apimpolicy.Document{
 		apimpolicy.Tenants(g.Tenants), apimpolicy.Routes(g.Plans, g.Aliases, g.Region),
-		apimpolicy.Workers([]string{workerApp}), apimpolicy.ModelsToken(gatewayID),
+		apimpolicy.Workers([]string{workerApp}), apimpolicy.ModelsToken(gatewayID), apimpolicy.ServingToken(gatewayID, servingAudience),
 		apimpolicy.Limits(g.Plans),
 	}
 	slices.SortFunc(out, func(a, b apimpolicy.Document) int { return cmp.Compare(a.Name, b.Name) })

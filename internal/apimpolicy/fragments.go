@@ -17,17 +17,42 @@ const (
 	FragmentRoutes      = "routes"
 	FragmentWorkers     = "workers"
 	FragmentModelsToken = "models-token"
+
+	FragmentServingToken = "serving-token" // only where models are served in the cluster
 )
 
 // Audience of the tokens that model accounts take.
 const modelsAudience = "https://cognitiveservices.azure.com"
 
-// tokenLimitOf is the policy that holds a tenant to its plan. The tenant's name
+// meters are the two families of token policies with the paths whose tokens each
+// counts. The first is for models of any make, yet counts nothing in what is
+// neither a chat nor a response; the second is for the rest.
+// https://learn.microsoft.com/azure/api-management/llm-token-limit-policy
+// https://learn.microsoft.com/azure/api-management/azure-openai-token-limit-policy
+var meters = []struct {
+	family string
+	paths  []string
+}{{"llm", []string{chat, responses}}, {"azure-openai", []string{completions, embeddings}}}
+
+// metered is a token policy in the family that counts what the call is.
+func metered(policy func(family string) *Node) *Node {
+	out := el("choose")
+	for _, m := range meters {
+		out.with(when(isOperation(m.paths...), policy(m.family)))
+	}
+	return out
+}
+
+// tokenLimitOf is the policy that holds a tenant to its plan.
+func tokenLimitOf(p Plan) *Node {
+	return metered(func(family string) *Node { return p.limit(family + "-token-limit") })
+}
+
+// limit is a policy of that name with the plan's limits. The tenant's name
 // counts, so that a tenant has one allowance however it calls. Prompts are not
 // estimated ahead: that would cost a tenant for calls that are refused.
-// https://learn.microsoft.com/azure/api-management/llm-token-limit-policy
-func tokenLimitOf(p Plan) *Node {
-	limit := el("llm-token-limit", "counter-key", "@("+variable("tenant")+")")
+func (p Plan) limit(name string) *Node {
+	limit := el(name, "counter-key", "@("+variable("tenant")+")")
 	if p.TokensPerMinute > 0 {
 		limit.Attrs = append(limit.Attrs, Attr{"tokens-per-minute", strconv.Itoa(p.TokensPerMinute)})
 	}
@@ -70,18 +95,19 @@ func Tenants(tenants []Tenant) Document {
 	return fragment(FragmentTenants, setVariable("tenants", table(records)), setVariable("applications", table(applications)))
 }
 
-// Routes is the fragment with which plan may use which alias, and which
-// deployments serve it, in the order in which they are tried, for each
-// residency. A deployment is back end, kind, name.
+// Routes is the fragment with which plan may use which aliases, how many tokens
+// an answer of an alias may have, and which deployments serve it, in the order in
+// which they are tried, for each residency. A deployment is back end, kind, name.
 func Routes(plans []Plan, aliases []routing.Alias, region string) Document {
-	var grants, routes []string
+	var grants, caps, routes []string
 	for _, p := range plans {
-		for _, a := range p.Aliases {
-			grants = append(grants, p.Name+"/"+a)
-		}
+		grants = append(grants, p.Name+"="+strings.Join(slices.Sorted(slices.Values(p.Aliases)), ","))
 	}
 	for _, a := range aliases {
-		for _, residency := range residencies {
+		if a.MaxOutputTokens > 0 {
+			caps = append(caps, a.Name+"="+strconv.Itoa(a.MaxOutputTokens))
+		}
+		for _, residency := range routing.Residencies {
 			var hops []string
 			for _, t := range a.For(residency, region) {
 				hops = append(hops, t.Backend+","+string(t.Kind)+","+t.Deployment)
@@ -89,7 +115,7 @@ func Routes(plans []Plan, aliases []routing.Alias, region string) Document {
 			routes = append(routes, a.Name+"/"+string(residency)+"="+strings.Join(hops, "|"))
 		}
 	}
-	return fragment(FragmentRoutes, setVariable("grants", table(grants)), setVariable("routes", table(routes)))
+	return fragment(FragmentRoutes, setVariable("grants", table(grants)), setVariable("caps", table(caps)), setVariable("routes", table(routes)))
 }
 
 // Workers is the fragment with the applications that call for whoever posted the
@@ -103,6 +129,20 @@ func Workers(applications []string) Document {
 func ModelsToken(clientID string) Document {
 	return fragment(FragmentModelsToken, el("authentication-managed-identity",
 		"resource", modelsAudience, "client-id", clientID, "output-token-variable-name", "models-token", "ignore-error", "false"))
+}
+
+// ServingToken is the fragment that gets a token for models served in the cluster
+// as the same identity.
+func ServingToken(clientID, audience string) Document {
+	return fragment(FragmentServingToken, el("authentication-managed-identity",
+		"resource", audience, "client-id", clientID, "output-token-variable-name", "serving-token", "ignore-error", "false"))
+}
+
+// ServesOwn tells whether an alias has a model that is served in the cluster.
+func (g Gateway) ServesOwn() bool {
+	return slices.ContainsFunc(g.Aliases, func(a routing.Alias) bool {
+		return slices.ContainsFunc(a.Targets, func(t routing.Target) bool { return t.Kind == routing.Ray })
+	})
 }
 
 // table writes words, sorted, each between two semicolons, so that one can be

@@ -51,7 +51,7 @@ func run(t *testing.T, g apimpolicy.Gateway, change ...func(*interp.Config)) *si
 		s.config.Products = append(s.config.Products, apimpolicy.Product(p))
 	}
 	for _, tenant := range g.Tenants {
-		s.config.Keys["key-of-"+tenant.Name] = interp.Key{Name: tenant.Name, Product: apimpolicy.ProductID(tenant.Plan)}
+		s.config.Keys["key-of-"+tenant.Name] = interp.Key{ID: tenant.Name, Name: "key of " + tenant.Name, Product: apimpolicy.ProductID(tenant.Plan)}
 	}
 	for name, app := range map[string]string{"acme": acmeApp, "initech": initechApp, "worker": workerApp, "stranger": strangerApp} {
 		s.config.Tokens["token-of-"+name] = interp.Token{
@@ -62,7 +62,7 @@ func run(t *testing.T, g apimpolicy.Gateway, change ...func(*interp.Config)) *si
 	require.NoError(t, err)
 	for _, target := range targets {
 		backend := interp.Backend{URL: target.URL, Handler: s.backend(target.Backend)}
-		if target.Kind != "azure" {
+		if target.Kind == routing.External {
 			backend.Headers = map[string]string{"Authorization": "Bearer key of " + target.Backend}
 		}
 		s.config.Backends[target.Backend] = backend
@@ -193,13 +193,17 @@ func TestOnlyTenantsAreServed(t *testing.T) {
 		}},
 		// The key of all APIs would go past every plan's limits.
 		"KeyOfAllAPIs": {headers: []string{"api-key", "master"}, status: 403, code: apimpolicy.CodeTenant, change: func(c *interp.Config) {
-			c.Keys["master"] = interp.Key{Name: "acme"}
+			c.Keys["master"] = interp.Key{ID: "acme"}
 		}},
 		"KeyOfAnotherPlan": {headers: []string{"api-key", "old"}, status: 403, code: apimpolicy.CodeTenant, change: func(c *interp.Config) {
-			c.Keys["old"] = interp.Key{Name: "acme", Product: apimpolicy.ProductID("tin")}
+			c.Keys["old"] = interp.Key{ID: "acme", Product: apimpolicy.ProductID("tin")}
+		}},
+		// The display name is for people, who change it.
+		"KeyCalledLikeATenant": {headers: []string{"api-key", "renamed"}, status: 403, code: apimpolicy.CodeTenant, change: func(c *interp.Config) {
+			c.Keys["renamed"] = interp.Key{ID: "somebody", Name: "acme", Product: apimpolicy.ProductID("gold")}
 		}},
 		"KeyOfNoTenant": {headers: []string{"api-key", "odd"}, status: 403, code: apimpolicy.CodeTenant, change: func(c *interp.Config) {
-			c.Keys["odd"] = interp.Key{Name: "acme=gold,regional,-;x", Product: apimpolicy.ProductID("gold")}
+			c.Keys["odd"] = interp.Key{ID: "acme=gold,regional,-;x", Product: apimpolicy.ProductID("gold")}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,6 +251,7 @@ func TestOnlyWorkersNameTheTenant(t *testing.T) {
 				assert.Empty(t, s.calls)
 				return
 			}
+			assert.Equal(t, c.tenant, w.Header().Get(apimpolicy.TenantHeader), "the log knows it by the answer")
 			assert.Equal(t, []interp.Metric{{Dimensions: map[string]string{"tenant": c.tenant, "alias": "gpt-4.1", "door": c.door}, Tokens: 60}}, s.Metrics())
 		})
 	}
@@ -512,11 +517,14 @@ func TestNothingOfTheCallerLeaksUpstream(t *testing.T) {
 		assert.Empty(t, c.header.Get(apimpolicy.TenantHeader))
 		assert.Equal(t, "yes", c.header.Get("x-kept"))
 	}
-	assert.Equal(t, "Bearer key of ray-llama", s.calls[0].header.Get("Authorization"), "a model of one's own does not get Azure's token")
+	assert.Equal(t, "Bearer token of "+gatewayID+" for "+servingAudience, s.calls[0].header.Get("Authorization"), "a model of one's own does not get Azure's token")
 	assert.Equal(t, "llama-3.3", s.calls[0].body["model"])
 	assert.Contains(t, s.calls[1].header.Get("Authorization"), "token of "+gatewayID)
 
-	keyless := run(t, given(), func(c *interp.Config) {
+	// Somebody else's model whose key nobody has written.
+	g := given()
+	g.Aliases[2].Targets[0].Kind = routing.External
+	keyless := run(t, g, func(c *interp.Config) {
 		c.Backends["ray-llama"] = interp.Backend{URL: "https://serving", Handler: c.Backends["ray-llama"].Handler}
 	})
 	require.Equal(t, http.StatusOK, keyless.post(chatPath, `{"model":"llama"}`, "Authorization", "Bearer token-of-acme").Code)
@@ -536,6 +544,174 @@ func TestNothingOfTheBackendLeaksToCallers(t *testing.T) {
 		w := s.post(chatPath, chatBody, "api-key", "key-of-acme")
 		assert.Equal(t, http.StatusBadGateway, w.Code)
 		assert.NotContains(t, w.Body.String(), "sweden")
+	}
+}
+
+// A plan's limit counts whatever kind of call takes tokens.
+func TestEveryOperationCounts(t *testing.T) {
+	t.Parallel()
+	g := given()
+	g.Plans[1].Aliases = []string{"gpt-4.1", "llama"}
+	g.Plans[1].TokensPerMinute = 60
+	for _, path := range []string{
+		chatPath, "/openai/v1/completions", "/openai/v1/embeddings", "/openai/v1/responses", "/openai/responses",
+		"/openai/deployments/gpt-4.1/chat/completions", "/openai/deployments/gpt-4.1/completions", "/openai/deployments/gpt-4.1/embeddings",
+	} {
+		for name, headers := range map[string][]string{
+			"key": {"api-key", "key-of-hooli"}, "token": {"Authorization", "Bearer token-of-worker", apimpolicy.TenantHeader, "hooli"},
+		} {
+			s := run(t, g)
+			require.Equal(t, http.StatusOK, s.post(path, chatBody, headers...).Code, "%s by %s", path, name)
+			assert.Equal(t, http.StatusTooManyRequests, s.post(path, chatBody, headers...).Code, "%s by %s", path, name)
+			assert.Len(t, s.calls, 1)
+			assert.Equal(t, []interp.Metric{{Dimensions: map[string]string{"tenant": "hooli", "alias": "gpt-4.1", "door": s.Metrics()[0].Dimensions["door"]}, Tokens: 60}}, s.Metrics(), "%s by %s", path, name)
+		}
+	}
+}
+
+// Answers stay below the alias's limit, whatever the caller asks for.
+func TestAnswersAreHeldToTheAliassLimit(t *testing.T) {
+	t.Parallel()
+	const responsesPath = "/openai/v1/responses"
+	for name, c := range map[string]struct {
+		path, body string
+		want       map[string]any // of the members that limit
+		status     int
+	}{
+		"Unsaid":            {chatPath, `{"model":"gpt-4.1"}`, map[string]any{"max_completion_tokens": 1000.0}, 200},
+		"Null":              {chatPath, `{"model":"gpt-4.1","max_tokens":null}`, map[string]any{"max_completion_tokens": 1000.0, "max_tokens": nil}, 200},
+		"Less":              {chatPath, `{"model":"gpt-4.1","max_completion_tokens":999}`, map[string]any{"max_completion_tokens": 999.0}, 200},
+		"AsMuch":            {chatPath, `{"model":"gpt-4.1","max_completion_tokens":1000}`, map[string]any{"max_completion_tokens": 1000.0}, 200},
+		"More":              {chatPath, `{"model":"gpt-4.1","max_completion_tokens":1001}`, map[string]any{"max_completion_tokens": 1000.0}, 200},
+		"MoreByItsOldName":  {chatPath, `{"model":"gpt-4.1","max_tokens":1001}`, map[string]any{"max_tokens": 1000.0}, 200},
+		"MoreByBoth":        {chatPath, `{"model":"gpt-4.1","max_tokens":5000,"max_completion_tokens":5000}`, map[string]any{"max_tokens": 1000.0, "max_completion_tokens": 1000.0}, 200},
+		"MoreAsText":        {chatPath, `{"model":"gpt-4.1","max_tokens":"5000"}`, map[string]any{"max_tokens": 1000.0}, 200},
+		"TooMuchToCount":    {chatPath, `{"model":"gpt-4.1","max_tokens":99999999999999999999}`, nil, 400},
+		"NoNumber":          {chatPath, `{"model":"gpt-4.1","max_tokens":{}}`, nil, 400},
+		"Dated":             {"/openai/deployments/gpt-4.1/chat/completions", `{}`, map[string]any{"max_completion_tokens": 1000.0}, 200},
+		"Completion":        {"/openai/v1/completions", `{"model":"gpt-4.1","max_tokens":1001}`, map[string]any{"max_tokens": 1000.0}, 200},
+		"CompletionUnsaid":  {"/openai/v1/completions", `{"model":"gpt-4.1"}`, map[string]any{"max_tokens": 1000.0}, 200},
+		"Response":          {responsesPath, `{"model":"gpt-4.1","max_output_tokens":1001}`, map[string]any{"max_output_tokens": 1000.0}, 200},
+		"ResponseUnsaid":    {responsesPath, `{"model":"gpt-4.1"}`, map[string]any{"max_output_tokens": 1000.0}, 200},
+		"AliasWithoutLimit": {chatPath, `{"model":"llama","max_tokens":5000}`, map[string]any{"max_tokens": 5000.0}, 200},
+		"Embedding":         {"/openai/v1/embeddings", `{"model":"gpt-4.1"}`, map[string]any{}, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := run(t, given())
+			w := s.post(c.path, c.body, "api-key", "key-of-acme")
+			require.Equal(t, c.status, w.Code, w.Body.String())
+			if c.status != 200 {
+				assert.Equal(t, apimpolicy.CodeBody, code(t, w))
+				assert.Empty(t, s.calls)
+				return
+			}
+			got := map[string]any{}
+			for _, member := range []string{"max_completion_tokens", "max_tokens", "max_output_tokens"} {
+				if v, there := s.calls[0].body[member]; there {
+					got[member] = v
+				}
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
+
+// What the service itself would run is refused: it could reach other servers, or
+// work elsewhere than the tenant's residency allows.
+func TestOnlyToolsOfTheCallerAreOffered(t *testing.T) {
+	t.Parallel()
+	for body, status := range map[string]int{
+		`"tools":[{"type":"function","name":"f"}]`:                          200,
+		`"tools":[{"type":"custom","name":"f"}]`:                            200,
+		`"tools":[]`:                                                        200,
+		`"input":"type: mcp"`:                                               200,
+		`"tools":[{"type":"mcp","server_url":"https://example.com"}]`:       403,
+		`"tools":[{"type":"function"},{"type":"image_generation"}]`:         403,
+		`"tools":[{"type":"code_interpreter","container":{"type":"auto"}}]`: 403,
+		`"tools":[{"type":"file_search","vector_store_ids":["v"]}]`:         403,
+		`"tools":[{"type":"web_search_preview"}]`:                           403,
+		`"tools":[{"type":"tool of next year"}]`:                            403,
+		`"tools":[{"type":"MCP"}]`:                                          403,
+		`"tools":[{"name":"f"}]`:                                            403,
+		`"tools":["mcp"]`:                                                   403,
+		`"data_sources":[{"type":"azure_search"}]`:                          403,
+		`"web_search_options":{}`:                                           403,
+	} {
+		for _, path := range []string{"/openai/v1/responses", "/openai/responses", chatPath} {
+			s := run(t, given())
+			w := s.post(path, `{"model":"gpt-4.1",`+body+`}`, "api-key", "key-of-acme")
+			assert.Equal(t, status, w.Code, "%s %s", path, body)
+			if status != 200 {
+				assert.Equal(t, apimpolicy.CodeTool, code(t, w))
+				assert.Empty(t, s.calls)
+			}
+		}
+	}
+}
+
+// Nothing is kept with the account, whatever the caller asks for.
+func TestNothingIsStored(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]map[string]any{
+		`{"model":"gpt-4.1"}`:               {chatPath: nil, "/openai/v1/responses": false},
+		`{"model":"gpt-4.1","store":true}`:  {chatPath: false, "/openai/v1/responses": false},
+		`{"model":"gpt-4.1","store":false}`: {chatPath: false, "/openai/v1/responses": false},
+	} {
+		for path, store := range want {
+			s := run(t, given())
+			require.Equal(t, http.StatusOK, s.post(path, body, "api-key", "key-of-acme").Code)
+			assert.Equal(t, store, s.calls[0].body["store"], "%s %s", path, body)
+		}
+	}
+}
+
+// A caller sees the models of its plan, and no back end is asked.
+func TestModelsAreThoseOfThePlan(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string][]string{"key-of-acme": {"embed", "gpt-4.1", "llama"}, "key-of-hooli": {"gpt-4.1"}} {
+		for _, path := range []string{"/openai/v1/models", "/openai/models?api-version=2024-10-21"} {
+			s := run(t, given())
+			w := s.do("GET", path, "", "api-key", key)
+			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			var list struct {
+				Object string
+				Data   []struct{ ID, Object string }
+			}
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &list), w.Body.String())
+			assert.Equal(t, "list", list.Object)
+			var got []string
+			for _, model := range list.Data {
+				assert.Equal(t, "model", model.Object)
+				got = append(got, model.ID)
+			}
+			assert.Equal(t, want, got)
+			assert.Empty(t, s.calls)
+			assert.Empty(t, s.Metrics())
+		}
+	}
+	s := run(t, given())
+	assert.Equal(t, http.StatusUnauthorized, s.do("GET", "/openai/v1/models", "").Code)
+	assert.Equal(t, http.StatusForbidden, s.do("GET", "/openai/v1/models", "", "Authorization", "Bearer token-of-stranger").Code)
+}
+
+// A service outside Azure is no part of any residency: only who agreed to such
+// gets there.
+func TestOnlyWhoAgreedLeavesAzure(t *testing.T) {
+	t.Parallel()
+	g := given()
+	g.Aliases[0] = routing.New("gpt-4.1", region, append(g.Aliases[0].Targets, routing.Target{
+		Backend: "external_partner", Kind: routing.External, Deployment: "vendor/model", URL: "https://api.example.com/v1", Residency: routing.Anywhere,
+	})...)
+	for residency, want := range map[routing.Residency]int{routing.Regional: 1, routing.DataZone: 2, routing.Global: 3, routing.Anywhere: 4} {
+		g.Tenants[0].Residency = residency
+		s := run(t, g)
+		for _, target := range g.Aliases[0].Targets {
+			s.answer[target.Backend] = status(429)
+		}
+		require.Equal(t, http.StatusTooManyRequests, s.post(chatPath, chatBody, "api-key", "key-of-acme").Code)
+		require.Len(t, s.tried(), want, residency)
+		assert.Equal(t, residency == routing.Anywhere, s.tried()[want-1] == "external_partner", residency)
 	}
 }
 

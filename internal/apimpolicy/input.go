@@ -20,6 +20,7 @@ type Gateway struct {
 	Audience     string // of those tokens, as in "api://onedoor"
 	ControlPlane string // URL of the batch control plane, told to whoever asks for a batch
 	Region       string // of the gateway; decides what a regional tenant may use
+	Serving      string // audience of the tokens that models served in the cluster take; "" where there are none
 	Plans        []Plan
 	Tenants      []Tenant
 	Aliases      []routing.Alias
@@ -38,9 +39,9 @@ const (
 	Yearly  Period = "Yearly"
 )
 
-// periods are the legal ones.
+// Periods are the legal ones.
 // https://learn.microsoft.com/azure/api-management/llm-token-limit-policy
-var periods = []Period{Hourly, Daily, Weekly, Monthly, Yearly}
+var Periods = []Period{Hourly, Daily, Weekly, Monthly, Yearly}
 
 // Plan is what a tenant buys. It is a product of the gateway, of the same name.
 type Plan struct {
@@ -90,11 +91,13 @@ func (g Gateway) Check() error {
 		r.add(!aliasName.MatchString(a.Name), "%s: want letters, digits and . _ - only, at most 64: callers send it in paths", at)
 		r.add(aliases[a.Name], "%s: there are two of this name", at)
 		aliases[a.Name] = true
+		r.add(a.MaxOutputTokens < 0, "%s: got at most %d tokens in an answer, want 1 or more, or 0 to leave it to the model", at, a.MaxOutputTokens)
 		r.add(len(a.Targets) == 0, "%s: no deployment serves it", at)
 		r.add(len(a.Targets) > MaxTargets, "%s: got %d deployments, want at most %d: each may take as long as the whole call", at, len(a.Targets), MaxTargets)
 		for _, t := range a.Targets {
 			r.add(!backendID.MatchString(t.Backend), "%s: back end %q: want letters, digits, inner hyphens and underscores only, at most 80", at, t.Backend)
 			r.add(!targetName.MatchString(t.Deployment), "%s: deployment %q of back end %q: want letters, digits and . _ : @ / - only, at most 128", at, t.Deployment, t.Backend)
+			r.add(t.Kind == routing.Ray && !isURI(g.Serving), "%s: back end %q: got audience %q of its tokens, want a URI such as api://onedoor-serving, or a GUID", at, t.Backend, g.Serving)
 			r.add(t.Kind != routing.Azure && t.Kind != routing.External && t.Kind != routing.Ray, "%s: back end %q: got kind %q, want azure, external or ray", at, t.Backend, t.Kind)
 		}
 	}
@@ -108,7 +111,7 @@ func (g Gateway) Check() error {
 		r.add(p.TokensPerMinute < 0, "%s: got %d tokens per minute, want 1 or more, or 0 for no such limit", at, p.TokensPerMinute)
 		r.add(p.Quota < 0, "%s: got a quota of %d tokens, want 1 or more, or 0 for no such limit", at, p.Quota)
 		r.add(p.TokensPerMinute <= 0 && p.Quota <= 0, "%s: no limit: want tokens per minute, a quota, or both", at)
-		r.add(p.Quota > 0 && !slices.Contains(periods, p.Period), "%s: got period %q, want one of %v for its quota", at, p.Period, periods)
+		r.add(p.Quota > 0 && !slices.Contains(Periods, p.Period), "%s: got period %q, want one of %v for its quota", at, p.Period, Periods)
 		r.add(len(p.Aliases) == 0, "%s: no alias may be used", at)
 		for _, a := range p.Aliases {
 			r.add(!aliases[a], "%s: alias %q does not exist", at, a)
@@ -121,7 +124,7 @@ func (g Gateway) Check() error {
 		r.add(tenants[t.Name], "%s: there are two of this name", at)
 		tenants[t.Name] = true
 		r.add(!plans[t.Plan], "%s: plan %q does not exist", at, t.Plan)
-		r.add(!slices.Contains(residencies, t.Residency), "%s: got residency %q, want one of %v", at, t.Residency, residencies)
+		r.add(!slices.Contains(routing.Residencies, t.Residency), "%s: got residency %q, want one of %v", at, t.Residency, routing.Residencies)
 		for _, a := range t.Applications {
 			r.add(!az.IsGUID(a), "%s: application %q: want the GUID of an Entra application", at, a)
 			other, taken := applications[strings.ToLower(a)]
@@ -140,8 +143,6 @@ func (r *report) add(wrong bool, format string, args ...any) {
 		r.problems = append(r.problems, fmt.Errorf(format, args...))
 	}
 }
-
-var residencies = []routing.Residency{routing.Regional, routing.DataZone, routing.Global}
 
 // isURI tells whether s can be an audience: a GUID or an absolute URI, without
 // what XML and named values would read otherwise.

@@ -1,6 +1,11 @@
 package apimpolicy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"onedoor/internal/apimpolicy/csharp"
+)
 
 // APIPath is the part of the URL that the API answers under: clients of both
 // shapes append theirs, "/v1/..." and "/deployments/...". LoggedPath is that of
@@ -38,9 +43,11 @@ func (o Operation) Parameters() []string {
 // The paths of the synchronous routes on every back end: both shapes leave the
 // gateway in the v1 one, which servers other than Azure's speak, too.
 const (
-	chat       = "/chat/completions"
-	embeddings = "/embeddings"
-	responses  = "/responses"
+	chat        = "/chat/completions"
+	completions = "/completions" // of models that know no chat
+	embeddings  = "/embeddings"
+	responses   = "/responses"
+	models      = "/models" // which the gateway itself answers
 )
 
 // Synchronous are the operations that are served. There is no other: a route
@@ -48,12 +55,28 @@ const (
 func Synchronous() []Operation {
 	return []Operation{
 		{"dated-chat-completions", "POST", "/deployments/{" + deployment + "}" + chat, chat},
+		{"dated-completions", "POST", "/deployments/{" + deployment + "}" + completions, completions},
 		{"dated-embeddings", "POST", "/deployments/{" + deployment + "}" + embeddings, embeddings},
+		{"dated-models", "GET", models, models},
 		{"dated-responses", "POST", responses, responses},
 		{"v1-chat-completions", "POST", "/v1" + chat, chat},
+		{"v1-completions", "POST", "/v1" + completions, completions},
 		{"v1-embeddings", "POST", "/v1" + embeddings, embeddings},
+		{"v1-models", "GET", "/v1" + models, models},
 		{"v1-responses", "POST", "/v1" + responses, responses},
 	}
+}
+
+// isOperation is the condition that a call came by an operation of one of the
+// paths. Policies that run before the path is known ask so.
+func isOperation(paths ...string) string {
+	var ids []string
+	for _, o := range Synchronous() {
+		if slices.Contains(paths, o.Path) {
+			ids = append(ids, `context.Operation.Id == `+csharp.Quote(o.ID))
+		}
+	}
+	return strings.Join(ids, " || ")
 }
 
 // Refused are the routes of batch jobs and of the files that they are made of,

@@ -88,8 +88,9 @@ func TestWhatIsWrittenIsWhatIsRead(t *testing.T) {
 	}
 }
 
-// maxDocument is the smallest size that any tier gives a document.
-const maxDocument = 16 << 10
+// maxDocument is the size of a document in the tiers that can limit tokens.
+// https://learn.microsoft.com/azure/api-management/service-limits
+const maxDocument = 256 << 10
 
 func TestOnlyTheTableGrowsWithTenants(t *testing.T) {
 	t.Parallel()
@@ -194,6 +195,10 @@ func TestBadValuesAreRefused(t *testing.T) {
 			func(g *apimpolicy.Gateway) { g.Aliases[1].Targets[0].Backend = "east.embed" }, `back end "east.embed"`,
 			func(g *apimpolicy.Gateway) { g.Aliases[1].Targets[0].Backend = "east_embed" },
 		},
+		"OutputNegative": {
+			func(g *apimpolicy.Gateway) { g.Aliases[1].MaxOutputTokens = -1 }, `alias "embed": got at most -1 tokens in an answer, want 1 or more`,
+			func(g *apimpolicy.Gateway) { g.Aliases[1].MaxOutputTokens = 1 },
+		},
 		"TooManyDeployments": {
 			func(g *apimpolicy.Gateway) {
 				g.Aliases[1].Targets = slices.Repeat(g.Aliases[1].Targets, apimpolicy.MaxTargets+1)
@@ -266,7 +271,8 @@ func FuzzNames(f *testing.F) {
 		for _, want := range []struct{ file, variable, entry string }{
 			{"fragment-tenants", "tenants", tenant + "=gold,regional,-"},
 			{"fragment-tenants", "applications", acmeApp + "=" + tenant},
-			{"fragment-routes", "grants", "tin/" + alias},
+			{"fragment-routes", "grants", "tin=" + alias},
+			{"fragment-routes", "caps", alias + "=1000"},
 			{"fragment-routes", "routes", alias + "/regional=sweden-gpt-41,azure," + deployment},
 		} {
 			root, err := apimpolicy.Parse(docs[want.file].Text, false)
@@ -302,5 +308,5 @@ func TestOperationsAreDistinctAndHaveNoWildcard(t *testing.T) {
 		seen[o.ID], routes[o.Method+o.Template] = true, true
 	}
 	assert.Equal(t, []string{"deployment-id", "id", "action"}, apimpolicy.Operation{Template: "/deployments/{deployment-id}/uploads/{id}/{action}"}.Parameters())
-	assert.Len(t, slices.Collect(maps.Keys(seen)), 40)
+	assert.Len(t, slices.Collect(maps.Keys(seen)), 44)
 }

@@ -172,7 +172,7 @@ func retry(c *checker, n *Node, at string) {
 	condition, _ := n.Attr("condition")
 	flat := strings.ReplaceAll(condition, " ", "")
 	if strings.Contains(flat, "context.Response.") && !strings.Contains(flat, "context.Response==null") && !strings.Contains(flat, "context.Response!=null") {
-		c.problem(at+"@condition", "", "context.Response == null looked at first: there is none when the back end did not answer")
+		c.silent(at+"@condition", "", "context.Response == null looked at first: there is none when the back end did not answer")
 	}
 }
 
@@ -180,10 +180,10 @@ func forwardRequest(c *checker, n *Node, at string) {
 	c.oneOf(n, at, "buffer-request-body", "true", "false")
 	c.oneOf(n, at, "buffer-response", "true", "false")
 	if v, _ := n.Attr("buffer-request-body"); c.retries > 0 && v != "true" {
-		c.problem(at+"@buffer-request-body", strconv.Quote(v), "true: a body that is not kept cannot be sent again")
+		c.silent(at+"@buffer-request-body", strconv.Quote(v), "true: a body that is not kept cannot be sent again")
 	}
 	if v, _ := n.Attr("buffer-response"); c.doc.Streams && v != "false" {
-		c.problem(at+"@buffer-response", strconv.Quote(v), "false: streamed answers come in lumps otherwise")
+		c.silent(at+"@buffer-response", strconv.Quote(v), "false: streamed answers come in lumps otherwise")
 	}
 }
 
@@ -208,7 +208,7 @@ func setHeader(c *checker, n *Node, at string) {
 		c.problem(at, "", "a <value>: without one the header is not set")
 	case value != nil && !computed(value.Text):
 		if name, _ := n.Attr("name"); slices.Contains(secretHeaders, strings.ToLower(name)) {
-			c.problem(at, "a literal", "a named value from a key vault: policies are not secret")
+			c.silent(at, "a literal", "a named value from a key vault: policies are not secret")
 		}
 	}
 }
@@ -228,11 +228,11 @@ func tokenLimit(c *checker, n *Node, at string) {
 	}
 	c.number(n, at, "tokens-per-minute", 1, 1e12, "a limit")
 	if csharp.Is(perMinute) {
-		c.problem(at+"@tokens-per-minute", "an expression", "a literal: Azure documents none")
+		c.silent(at+"@tokens-per-minute", "an expression", "a literal: Azure documents none")
 	}
 	key, _ := n.Attr("counter-key")
 	if other, seen := c.limits[key]; seen && hasRate && other != perMinute {
-		c.problem(at+"@tokens-per-minute", perMinute, other+", as elsewhere with this counter key: they share one bucket")
+		c.silent(at+"@tokens-per-minute", perMinute, other+", as elsewhere with this counter key: they share one bucket")
 	}
 	if hasRate {
 		c.limits[key] = perMinute
@@ -274,11 +274,11 @@ func rateLimitByKey(c *checker, n *Node, at string) {
 func validateJWT(c *checker, n *Node, at string) {
 	c.exactlyOne(n, at, "header-name", "query-parameter-name", "token-value")
 	if n.Child("audiences") == nil {
-		c.problem(at, "", "<audiences>: a token for another service would do")
+		c.silent(at, "", "<audiences>: a token for another service would do")
 	}
 	for _, off := range []string{"require-expiration-time", "require-signed-tokens"} {
 		if v, _ := n.Attr(off); v == "false" {
-			c.problem(at+"@"+off, v, "true: anybody could make such a token")
+			c.silent(at+"@"+off, v, "true: anybody could make such a token")
 		}
 	}
 }
@@ -286,7 +286,7 @@ func validateJWT(c *checker, n *Node, at string) {
 func validateEntra(c *checker, n *Node, at string) {
 	c.need(n, at, "tenant-id")
 	if n.Child("client-application-ids") == nil && n.Child("audiences") == nil {
-		c.problem(at, "", "<client-application-ids> or <audiences>: a token for another service would do")
+		c.silent(at, "", "<client-application-ids> or <audiences>: a token for another service would do")
 	}
 }
 
@@ -310,11 +310,20 @@ func contentSafety(c *checker, n *Node, at string) {
 // https://learn.microsoft.com/azure/api-management/llm-semantic-cache-lookup-policy
 const maxScore = 0.2
 
+// attr is an attribute's value, "" for none.
+func attr(n *Node, name string) string {
+	v, _ := n.Attr(name)
+	return v
+}
+
 func semanticLookup(c *checker, n *Node, at string) {
 	c.need(n, at, "score-threshold", "embeddings-backend-id", "embeddings-backend-auth")
-	c.number(n, at, "score-threshold", 0, maxScore, "above, other questions match")
+	c.number(n, at, "score-threshold", 0, 1, "a distance")
+	if score, err := strconv.ParseFloat(attr(n, "score-threshold"), 64); err == nil && score > maxScore && score <= 1 {
+		c.silent(at+"@score-threshold", attr(n, "score-threshold"), fmt.Sprintf("at most %v: above, other questions match", maxScore))
+	}
 	c.oneOf(n, at, "embeddings-backend-auth", "system-assigned")
 	if n.Child("vary-by") == nil {
-		c.problem(at, "", "<vary-by> on the tenant: answers of one would go to another")
+		c.silent(at, "", "<vary-by> on the tenant: answers of one would go to another")
 	}
 }

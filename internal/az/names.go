@@ -40,6 +40,10 @@ var (
 	ContainerRegistry    = Rule{Prefix: "cr", Max: 50, Unique: true, NoHyphen: true}
 	ServiceBusNamespace  = Rule{Prefix: "sb", Max: 50, Unique: true}
 	PrivateEndpoint      = Rule{Prefix: "pep", Max: 64}
+	Alert                = Rule{Prefix: "alert", Max: 260}
+	RuleGroup            = Rule{Prefix: "prg", Max: 260}
+	MetricsWorkspace     = Rule{Prefix: "amw", Max: 63}
+	DataCollection       = Rule{Prefix: "dc", Max: 44} // an endpoint's limit; a rule may have 64
 )
 
 // hashLength is the number of hex digits (24 bits) of a name's hash.

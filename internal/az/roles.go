@@ -63,9 +63,10 @@ var (
 	// offer. No files, no batches, nothing that reads what others stored.
 	SyncOnly = CustomRole{
 		Name:        "sync-only",
-		Description: "Calls chat, embeddings and responses. Cannot touch files, batches or anything stored.",
+		Description: "Calls chat, completions, embeddings and responses. Cannot touch files, batches or anything stored.",
 		DataActions: []string{
 			dataPlane + "deployments/chat/completions/action",
+			dataPlane + "deployments/completions/action",
 			dataPlane + "deployments/embeddings/action",
 			dataPlane + "responses/write",
 		},

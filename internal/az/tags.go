@@ -14,6 +14,10 @@ const (
 	TagStack       = "stack"
 )
 
+// TagTenantOwner is on what belongs to one tenant: who answers for the tenant, as
+// opposed to TagOwner, who answers for the platform.
+const TagTenantOwner = "tenant-owner"
+
 // Tags is the one maker of tags. component names the component that owns the
 // resource, as in "network".
 func (s Scope) Tags(component string) pulumi.StringMap {

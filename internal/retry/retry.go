@@ -29,29 +29,32 @@ func Real(ctx context.Context, d time.Duration) error {
 }
 
 // passing are the refusals that pass, with their reason. A hook sees nothing but
-// the text of an error, so this is the one place that looks for codes in it.
-var passing = []struct{ code, reason string }{
-	// Also the code of an exhausted quota, which stays: see lasting.
+// the text of an error, so this is the one place that looks for codes in it. A
+// refusal passes if it has all the words of an entry.
+var passing = []struct {
+	code   string
+	also   string // what tells it from lasting refusals of the same code
+	reason string
+}{
+	// Also the code of an exhausted quota and of a version that cannot be upgraded to.
 	// https://github.com/Azure/AKS/issues/1913
-	{"OperationNotAllowed", "another operation runs on the cluster or one of its pools"},
+	// https://github.com/rancher/dashboard/issues/11884
+	{"OperationNotAllowed", "in progress", "another operation runs on the cluster or one of its pools"},
 	// https://learn.microsoft.com/azure/ai-services/cognitive-services-development-options
-	{"RequestConflict", "another write to the account runs"},
-	{"AccountProvisioningStateInvalid", "the account is not ready yet"},
+	{"RequestConflict", "", "another write to the account runs"},
+	{"AccountProvisioningStateInvalid", "", "the account is not ready yet"},
 	// https://github.com/Azure/azure-workload-identity/issues/1103
-	{"ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity", "another credential of the identity is being written"},
+	{"ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity", "", "another credential of the identity is being written"},
 	// https://learn.microsoft.com/azure/role-based-access-control/troubleshooting
-	{"PrincipalNotFound", "Entra has not spread the new identity yet"},
-	{"LinkedAuthorizationFailed", "Azure has not spread the role yet"},
-	{"CustomPrivateDNSZoneMissingPermissionError", "Azure has not spread the role on the zone yet"},
+	{"PrincipalNotFound", "", "Entra has not spread the new identity yet"},
+	{"LinkedAuthorizationFailed", "", "Azure has not spread the role yet"},
+	{"CustomPrivateDNSZoneMissingPermissionError", "", "Azure has not spread the role on the zone yet"},
 	// https://learn.microsoft.com/azure/aks/manage-azure-rbac: up to five minutes
-	{"Update role assignment to allow access", "the cluster does not know the role yet"},
+	{"Update role assignment to allow access", "", "the cluster does not know the role yet"},
 	// https://github.com/Azure/apiops/issues/379
-	{"PessimisticConcurrencyConflict", "another write to the gateway runs"},
-	{"ReferencedResourceNotProvisioned", "what it refers to is not ready yet"},
+	{"PessimisticConcurrencyConflict", "", "another write to the gateway runs"},
+	{"ReferencedResourceNotProvisioned", "", "what it refers to is not ready yet"},
 }
-
-// lasting are words of a refusal that stays, although its code is one of passing.
-var lasting = []string{"quota", "limit reached", "LimitReached"}
 
 // How often and how long a refusal is sat out: about twelve minutes together, since
 // a role may take ten to spread.
@@ -67,13 +70,8 @@ func wait(n int) time.Duration { return min(first<<(n-1), most) }
 
 // reason tells whether a refusal passes, and why it was made.
 func reason(refusal string) (string, bool) {
-	for _, word := range lasting {
-		if strings.Contains(refusal, word) {
-			return "", false
-		}
-	}
 	for _, p := range passing {
-		if strings.Contains(refusal, p.code) {
+		if strings.Contains(refusal, p.code) && strings.Contains(refusal, p.also) {
 			return p.code + ": " + p.reason, true
 		}
 	}

@@ -25,6 +25,8 @@ func TestOnlyWhatPassesIsTriedAgain(t *testing.T) {
 		again bool
 	}{
 		"Busy cluster":      {`Status=409 Code="OperationNotAllowed" Message="Operation is not allowed: another operation is in progress"`, true},
+		"Pool is busy":      {`Code="OperationNotAllowed" Message="Operation is not allowed because there's an in progress create node pool operation"`, true},
+		"Version":           {`Code="OperationNotAllowed" Message="Upgrading Kubernetes version 1.28.12 to 1.30.2 is not allowed. Available upgrades: [1.29.7]"`, false},
 		"Quota":             {`Status=409 Code="OperationNotAllowed" Message="exceeding approved Total Regional Cores quota"`, false},
 		"New identity":      {`Code="PrincipalNotFound" Message="Principal 1 does not exist in the directory"`, true},
 		"New role":          {`Code="LinkedAuthorizationFailed"`, true},

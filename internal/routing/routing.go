@@ -19,7 +19,13 @@ const (
 	Regional = openai.Regional
 	DataZone = openai.DataZone
 	Global   = openai.Global
+	// Anywhere is what a service outside Azure promises, and what a tenant takes who
+	// agreed to such services.
+	Anywhere Residency = "anywhere"
 )
+
+// Residencies are all promises, the narrowest first.
+var Residencies = append(slices.Clone(openai.Residencies), Anywhere)
 
 // Kind says what a target is.
 type Kind string
@@ -47,8 +53,9 @@ type Target struct {
 
 // Alias is a name that callers give a model by.
 type Alias struct {
-	Name    string
-	Targets []Target // in the order in which they are tried
+	Name            string
+	Targets         []Target // in the order in which they are tried
+	MaxOutputTokens int      // the most that one answer may have; 0 leaves it to the model
 }
 
 // New is the alias with its targets in the order in which a gateway in region
@@ -109,10 +116,15 @@ func (t Target) keeps(residency Residency, region string) bool {
 		return t.Residency == Regional && t.Region == region
 	case DataZone:
 		// A deployment that stays in its region stays in its zone, too.
-		return t.keeps(Regional, region) || t.Residency != Global && openai.SameDataZone(t.Region, region)
-	case Global:
-		return true
+		return t.keeps(Regional, region) || within(t.Residency, DataZone) && openai.SameDataZone(t.Region, region)
+	case Global, Anywhere:
+		return within(t.Residency, residency)
 	default:
 		return false
 	}
+}
+
+// within tells whether promise a is as narrow as b, or narrower.
+func within(a, b Residency) bool {
+	return slices.Index(Residencies, a) <= slices.Index(Residencies, b)
 }

@@ -23,7 +23,7 @@ func ray(name string, priority int) routing.Target {
 }
 
 func external(name string, priority int) routing.Target {
-	return routing.Target{Backend: name, Kind: routing.External, Residency: routing.Global, Priority: priority}
+	return routing.Target{Backend: name, Kind: routing.External, Residency: routing.Anywhere, Priority: priority}
 }
 
 func backends(targets []routing.Target) []string {
@@ -94,6 +94,8 @@ func TestATenantsTargetsKeepItsResidency(t *testing.T) {
 		"Regional": {routing.Regional, home, []string{"home-paid", "home", "ray"}},
 		"DataZone": {routing.DataZone, home, []string{"home-paid", "home", "zone", "neighbour", "zone-neighbour", "ray"}},
 		"Global": {routing.Global, home, []string{
+			"home-paid", "home", "zone", "global", "neighbour", "oversea", "zone-neighbour", "zone-oversea", "ray"}},
+		"Anywhere": {routing.Anywhere, home, []string{ // outside Azure, too
 			"home-paid", "home", "zone", "global", "neighbour", "oversea", "zone-neighbour", "zone-oversea", "external", "ray"}},
 		"AnotherZone":  {routing.DataZone, "westus3", []string{"oversea", "zone-oversea"}},
 		"OutsideZones": {routing.DataZone, "uksouth", []string{}},
@@ -116,7 +118,7 @@ func TestAWiderResidencyAllowsMore(t *testing.T) {
 			for _, gateway := range regions {
 				alias := routing.New("chat", gateway, azure("a", sku, region, 1))
 				count := 0
-				for _, residency := range openai.Residencies {
+				for _, residency := range routing.Residencies {
 					now := len(alias.For(residency, gateway))
 					assert.GreaterOrEqual(t, now, count, "%s in %s from %s as %s", sku, region, gateway, residency)
 					count = now

@@ -241,7 +241,7 @@ func inProgress(id string, o *Operation) Answer {
 		code = b.busy
 	}
 	a := refused(refuse(code, id, "write to "+id,
-		fmt.Sprintf("a second one while %s of %s runs until %s", o.Method, o.Target, o.End),
+		fmt.Sprintf("a second one while %s of %s is in progress until %s", o.Method, o.Target, o.End),
 		"one at a time on this or a dependent resource", "make one depend on the other, or retry later"))
 	a.RetryAt = o.End
 	return a
@@ -319,16 +319,21 @@ func (s State) missing(id string) *Error {
 	return refuse(ResourceNotFound, id, "resource "+id, "nothing", "an existing resource", "create it first")
 }
 
-// under returns everything that lives below id, sorted by id.
-func (s State) under(id string) []*Resource {
+// under returns what lives below id, sorted by id: everything, or what is of one
+// of the types.
+func (s State) under(id string, types ...string) []*Resource {
 	prefix := Key(id) + "/"
-	var out []*Resource
+	var keys []string
 	for key, r := range s.Resources {
-		if strings.HasPrefix(key, prefix) {
-			out = append(out, r)
+		if strings.HasPrefix(key, prefix) && (len(types) == 0 || slices.ContainsFunc(types, func(want string) bool { return isType(r.Type, want) })) {
+			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(out, byID)
+	slices.Sort(keys)
+	out := make([]*Resource, len(keys))
+	for i, key := range keys {
+		out[i] = s.Resources[key]
+	}
 	return out
 }
 

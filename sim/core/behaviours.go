@@ -188,6 +188,7 @@ func init() {
 	maps.Copy(behaviours, storageTypes)
 	maps.Copy(behaviours, cognitiveTypes)
 	maps.Copy(behaviours, gatewayTypes)
+	maps.Copy(behaviours, monitorTypes)
 }
 
 // unmodelled is the behaviour of a type that has no row: types are checked, the

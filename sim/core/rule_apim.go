@@ -60,7 +60,7 @@ var gatewayTypes = map[string]*behaviour{
 	},
 	productType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, gatewayLimit, productFields}, complete: completeProduct, inUse: productInUse, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayLimit, productFields}, complete: completeProduct, after: productBorn, inUse: productInUse, plain: true, prompt: true,
 	},
 	productAPIType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
@@ -203,12 +203,8 @@ func gatewayLimit(s State, r, old *Resource) *Error {
 	if old != nil || !ok {
 		return nil
 	}
-	limit, count := tier.limits[strings.ToLower(r.Type)], 0
-	for _, other := range s.under(topLevel(r.ID)) {
-		if isType(other.Type, strings.ToLower(r.Type)) {
-			count++
-		}
-	}
+	typ := strings.ToLower(r.Type)
+	limit, count := tier.limits[typ], len(s.under(topLevel(r.ID), typ))
 	if count < limit {
 		return nil
 	}
@@ -217,8 +213,8 @@ func gatewayLimit(s State, r, old *Resource) *Error {
 
 // siblings are the other live resources of r's type in its parent.
 func (s State) siblings(r *Resource) []*Resource {
-	return slices.DeleteFunc(s.under(ParentOf(r.ID)), func(other *Resource) bool {
-		return !isType(other.Type, strings.ToLower(r.Type)) || Key(other.ID) == Key(r.ID) || other.Provisioning == Deleting
+	return slices.DeleteFunc(s.under(ParentOf(r.ID), strings.ToLower(r.Type)), func(other *Resource) bool {
+		return other.Provisioning == Deleting || strings.EqualFold(other.ID, r.ID)
 	})
 }
 

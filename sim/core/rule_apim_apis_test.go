@@ -3,6 +3,8 @@ package core
 import (
 	"strings"
 	"testing"
+
+	"onedoor/internal/apimpolicy"
 )
 
 func TestGatewayAPIRules(t *testing.T) {
@@ -38,13 +40,17 @@ func TestGatewayAPIRules(t *testing.T) {
 		"A535 policy of an operation":   {reason: "neighbour", id: gw + "/apis/chat/operations/complete/policies/policy", body: policy(aPolicy, "xml")},
 		"A535 policy of a product":      {reason: "neighbour", id: gw + "/products/gold/policies/policy", body: policy(aPolicy, "xml")},
 		"A535 policy without operation": {reason: "it has a parent", id: gw + "/apis/chat/operations/nope/policies/policy", body: policy(aPolicy, "xml"), want: ParentResourceNotFound},
-		"A536 not closed":               {reason: "well-formed", id: gw + "/apis/chat/policies/policy", body: policy("<policies><inbound></policies>", "xml"), want: ValidationError, text: "</policies> closes <inbound>"},
+		"A536 not closed":               {reason: "well-formed", id: gw + "/apis/chat/policies/policy", body: policy("<policies><inbound></policies>", "xml"), want: ValidationError, text: "<inbound> closed by </policies>"},
 		"A536 raw C# in xml":            {reason: "escaped there", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><inbound><when condition="@(1 < 2 && "a" == "b")" /></inbound></policies>`, "xml"), want: ValidationError},
 		"A536 raw C# in rawxml":         {reason: "neighbour", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><inbound><when condition="@(1 < 2 && "a)" == "b")" /></inbound></policies>`, "rawxml")},
 		"A536 no policy":                {reason: "the root", id: gw + "/apis/chat/policies/policy", body: policy("<fragment />", "xml"), want: ValidationError, text: "<policies>"},
-		"A536 unknown section":          {reason: "four sections", id: gw + "/apis/chat/policies/policy", body: policy("<policies><inbond /></policies>", "xml"), want: ValidationError, text: "<inbond>"},
-		"A536 section twice":            {reason: "once", id: gw + "/apis/chat/policies/policy", body: policy("<policies><inbound /><inbound /></policies>", "xml"), want: ValidationError, text: "twice"},
-		"A536 two roots":                {reason: "one", id: gw + "/apis/chat/policies/policy", body: policy("<policies /><policies />", "xml"), want: ValidationError, text: "one root"},
+		"A536 unknown section":          {reason: "four sections", id: gw + "/apis/chat/policies/policy", body: policy("<policies><inbond /></policies>", "xml"), want: ValidationError, text: "inbond: want one of the sections"},
+		"A536 section twice":            {reason: "once", id: gw + "/apis/chat/policies/policy", body: policy("<policies><inbound /><inbound /></policies>", "xml"), want: ValidationError, text: "each section once"},
+		"A536 limit in outbound":        {reason: "policies have their sections", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><outbound><rate-limit-by-key calls="1" renewal-period="60" counter-key="a" /></outbound></policies>`, "xml"), want: ValidationError, text: "section inbound"},
+		"A536 limit in inbound":         {reason: "neighbour", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><inbound><rate-limit-by-key calls="1" renewal-period="60" counter-key="a" /></inbound></policies>`, "xml")},
+		"A536 two in backend":           {reason: "one", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><backend><base /><forward-request /></backend></policies>`, "xml"), want: ValidationError, text: "exactly one"},
+		"A536 what only goes wrong":     {reason: "neighbour: Azure takes it", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><inbound /><backend><forward-request buffer-response="true" /></backend></policies>`, "xml")},
+		"A536 two roots":                {reason: "one", id: gw + "/apis/chat/policies/policy", body: policy("<policies /><policies />", "xml"), want: ValidationError, text: "a second root"},
 		"A536 too large":                {reason: "256 KB", id: gw + "/apis/chat/policies/policy", body: policy("<policies><!--"+strings.Repeat("x", maxPolicy)+"--></policies>", "xml"), want: ValidationError, text: "262144"},
 		"A536 large":                    {reason: "neighbour", id: gw + "/apis/chat/policies/policy", body: policy("<policies><!--"+strings.Repeat("x", maxPolicy-30)+"--></policies>", "xml")},
 		"A538 back end missing":         {reason: "it exists", id: gw + "/apis/chat/policies/policy", body: policy(`<policies><inbound><set-backend-service backend-id="nope" /></inbound></policies>`, "xml"), want: ValidationError, text: "nope"},
@@ -82,16 +88,16 @@ func TestPolicyIsNormalised(t *testing.T) {
 			"<policies>\r\n\t<inbound>\r\n\t\t<when condition=\"@(a &lt; b)\" />\r\n\t</inbound>\r\n</policies>",
 		},
 	} {
-		document, err := parsePolicy(c.in, c.format == "rawxml")
+		document, err := apimpolicy.Parse(c.in, c.format == "rawxml")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := document.String(); got != c.want {
+		if got := serviceForm(document); got != c.want {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, c.want)
 		}
-		again, err := parsePolicy(document.String(), false)
-		if err != nil || again.String() != c.want {
+		again, err := apimpolicy.Parse(serviceForm(document), false)
+		if err != nil || serviceForm(again) != c.want {
 			t.Errorf("%s: written back: %v, %q", name, err, again)
 		}
 	}

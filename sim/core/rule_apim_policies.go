@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"onedoor/internal/apimpolicy"
+	"onedoor/internal/apimpolicy/csharp"
 )
 
 // gatewayPolicyName: a scope has one policy, and it is called policy (A535).
@@ -16,63 +19,19 @@ func gatewayPolicyName(_ State, r, _ *Resource) *Error {
 	return invalidField("policyId", "name of policy "+r.ID, strconv.Quote(Name(r.ID)), `"policy", the only one that a scope has`, "name it so")
 }
 
-// policyScope is where a policy document holds.
-type policyScope string
-
-const (
-	globalScope    policyScope = "global"
-	productScope   policyScope = "product"
-	apiScope       policyScope = "api"
-	operationScope policyScope = "operation"
-	fragmentScope  policyScope = "fragment"
-)
-
-func scopeOfPolicy(r *Resource) policyScope {
+// scopeOfPolicy is where a policy document holds.
+func scopeOfPolicy(r *Resource) apimpolicy.Scope {
 	switch strings.ToLower(r.Type) {
 	case productPolicyType:
-		return productScope
+		return apimpolicy.ProductScope
 	case apiPolicyType:
-		return apiScope
+		return apimpolicy.APIScope
 	case operationPolicyType:
-		return operationScope
+		return apimpolicy.OperationScope
 	case fragmentType:
-		return fragmentScope
+		return apimpolicy.FragmentScope
 	}
-	return globalScope
-}
-
-// A policyChecker finds what is wrong with a well-formed document in a scope.
-type policyChecker func(scope policyScope, document *xmlNode) []string
-
-// checkPolicy is the checker in use.
-var checkPolicy policyChecker = checkSections
-
-var policySections = []string{"inbound", "backend", "outbound", "on-error"}
-
-// checkSections: a policy has four sections, each once at most, a fragment none
-// (A536).
-func checkSections(scope policyScope, document *xmlNode) []string {
-	if scope == fragmentScope {
-		if document.name != "fragment" {
-			return []string{"the root is <" + document.name + ">, want <fragment>"}
-		}
-		return nil
-	}
-	if document.name != "policies" {
-		return []string{"the root is <" + document.name + ">, want <policies>"}
-	}
-	var problems []string
-	seen := map[string]bool{}
-	for _, section := range document.children {
-		switch {
-		case !slices.Contains(policySections, section.name):
-			problems = append(problems, fmt.Sprintf("<%s> is no section, want %s", section.name, strings.Join(policySections, ", ")))
-		case seen[section.name]:
-			problems = append(problems, "<"+section.name+"> is there twice")
-		}
-		seen[section.name] = true
-	}
-	return problems
+	return apimpolicy.GlobalScope
 }
 
 // The largest documents, in bytes (A536).
@@ -83,8 +42,8 @@ const (
 	maxFragment = 512 << 10
 )
 
-// policyText: a policy is well-formed XML of a certain size (A536), with the
-// sections of its scope, and what it names is there (A538). A document behind a
+// policyText: a policy is well-formed XML of a certain size, with policies where
+// they may stand and as they may be (A536), and what it names is there (A538). A document behind a
 // link is not fetched here, and so refused (A539).
 func policyText(s State, r, _ *Resource) *Error {
 	v, format := r.props("value"), r.props("format")
@@ -95,18 +54,25 @@ func policyText(s State, r, _ *Resource) *Error {
 		return invalidField("format", "format of "+r.ID, strconv.Quote(format.text()), "xml or rawxml, because the simulator fetches nothing", "pass the document itself")
 	}
 	limit := maxPolicy
-	if scopeOfPolicy(r) == fragmentScope {
+	scope, raw := scopeOfPolicy(r), format.text() == "rawxml"
+	if scope == apimpolicy.FragmentScope {
 		limit = maxFragment
 	}
 	if n := len(v.text()); n > limit {
 		return invalidField("value", "size of "+r.ID, fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d", limit), "move parts of it into fragments")
 	}
-	document, err := parsePolicy(v.text(), format.text() == "rawxml")
+	document, err := apimpolicy.Parse(v.text(), raw)
 	if err != nil {
 		return invalidField("value", "XML of "+r.ID, err.Error(), "a well-formed document; in format xml the C# in it is escaped", "escape < and & in expressions, or use rawxml")
 	}
-	if problems := checkPolicy(scopeOfPolicy(r), document); len(problems) > 0 {
-		return invalidField("value", "policy "+r.ID, strings.Join(problems, "; "), "a document that the service takes in scope "+string(scopeOfPolicy(r)), "correct it")
+	var problems []string
+	for _, problem := range apimpolicy.Check(apimpolicy.Document{Name: Name(r.ID), Scope: scope, Raw: raw, Text: v.text()}) {
+		if !problem.Silent {
+			problems = append(problems, problem.Error())
+		}
+	}
+	if len(problems) > 0 {
+		return invalidField("value", "policy "+r.ID, strings.Join(problems, "; "), "a document that the service takes in scope "+string(scope), "correct it")
 	}
 	return s.policyNames(r, document)
 }
@@ -115,7 +81,7 @@ var namedValue = regexp.MustCompile(`\{\{([A-Za-z0-9._-]+)\}\}`)
 
 // policyNames: fragments, back ends, loggers and named values that a document
 // names exist in its service (A538).
-func (s State) policyNames(r *Resource, document *xmlNode) *Error {
+func (s State) policyNames(r *Resource, document *apimpolicy.Node) *Error {
 	gateway, ours := s.Find(topLevel(r.ID))
 	if !ours {
 		return nil
@@ -133,24 +99,26 @@ func (s State) policyNames(r *Resource, document *xmlNode) *Error {
 		}
 		return true
 	}
-	document.walk(func(node *xmlNode) bool {
-		if !named(node.text) {
+	var walk func(node *apimpolicy.Node) bool
+	walk = func(node *apimpolicy.Node) bool {
+		if !named(node.Text) {
 			return false
 		}
-		for _, attr := range node.attrs {
+		for _, attr := range node.Attrs {
 			if !named(attr.Value) {
 				return false
 			}
-			kind := policyReference(node.name, attr.Name.Local)
-			if kind == "" || isExpression(attr.Value) || strings.Contains(attr.Value, "{{") {
+			kind := policyReference(node.Name, attr.Name)
+			if kind == "" || csharp.Is(attr.Value) || strings.Contains(attr.Value, "{{") {
 				continue
 			}
 			if target, ok := s.Find(gateway.ID + "/" + kind + "/" + attr.Value); !ok || target.Provisioning == Deleting {
 				return missing(kind, attr.Value, "make it first and depend on it")
 			}
 		}
-		return true
-	})
+		return !slices.ContainsFunc(node.Children, func(child *apimpolicy.Node) bool { return !walk(child) })
+	}
+	walk(document)
 	return wrong
 }
 
@@ -184,8 +152,8 @@ func completeGatewayPolicy(_ State, r, _ *Resource) {
 		return
 	}
 	if text, ok := props["value"].(string); ok {
-		if document, err := parsePolicy(text, props["format"] == "rawxml"); err == nil {
-			props["value"] = document.String()
+		if document, err := apimpolicy.Parse(text, props["format"] == "rawxml"); err == nil {
+			props["value"] = serviceForm(document)
 		}
 	}
 	delete(props, "format")

@@ -31,6 +31,17 @@ func productInUse(s State, r, with *Resource) *Error {
 	return inUseBy(ValidationError, r, with, users, "delete those subscriptions first")
 }
 
+// productBorn: with a product that wants subscriptions comes one for the
+// administrators, under a name that Azure draws (A544).
+func productBorn(s *State, r, old *Resource) {
+	if old != nil || !r.props("subscriptionRequired").flag() {
+		return
+	}
+	s.born(topLevel(r.ID)+"/subscriptions/"+secretKey(r, "administrators")[:24], "Microsoft.ApiManagement/service/subscriptions", map[string]any{
+		"displayName": "administrators", "scope": r.ID, "state": "active", "ownerId": topLevel(r.ID) + "/users/1",
+	})
+}
+
 func completeProduct(_ State, r, _ *Resource) {
 	props := object(r.Body, "properties")
 	if props == nil {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 )
 
@@ -20,7 +21,7 @@ func TestGatewayProductRules(t *testing.T) {
 		"A542 a revision":                 {reason: "the API", id: gw + "/products/empty/apiLinks/new", body: properties(`'apiId':'$gw/apis/chat;rev=1'`), want: ValidationError, text: "revision"},
 		"A542 twice":                      {reason: "once, one way or the other", id: gw + "/products/gold/apis/chat", body: `{}`, want: ValidationError, text: "apiLinks/chat"},
 		"A543 product with subscriptions": {reason: "they go first", method: Delete, id: gw + "/products/gold", want: ValidationError, text: "subscriptions/acme"},
-		"A543 product without":            {reason: "neighbour", method: Delete, id: gw + "/products/empty"},
+		"A543 product without":            {reason: "neighbour", method: Delete, id: gw + "/products/open"},
 		"A543 service with subscriptions": {reason: "neighbour: all goes", method: Delete, id: gw},
 		"A545 product missing":            {reason: "it exists", id: key, body: properties(`'displayName':'x','scope':'/products/nope'`), want: ValidationError, text: "does not exist"},
 		"A545 product by path":            {reason: "neighbour", id: key, body: properties(`'displayName':'x','scope':'/products/gold'`)},
@@ -56,6 +57,38 @@ func TestGatewaySecrets(t *testing.T) {
 	}
 	if a := Act(s, gw+"/subscriptions/nope/listSecrets"); a.Error == nil || a.Error.Code != ResourceNotFound {
 		t.Errorf("keys of nothing: %v", a.Error)
+	}
+}
+
+// Azure makes a subscription with each product that wants any, which then stands
+// in the way of its deletion (A544).
+func TestAProductIsBornWithASubscription(t *testing.T) {
+	t.Parallel()
+	of := func(s State, product string) []*Resource {
+		return slices.DeleteFunc(s.under(gw, keyType), func(key *Resource) bool { return key.props("scope").text() != product })
+	}
+	s := must(t, servedBy(t), gw+"/products/new", properties(`'displayName':'New'`))
+	born := of(s, gw+"/products/new")
+	if len(born) != 1 || born[0].props("state").text() != "active" {
+		t.Fatalf("subscriptions: %v", born)
+	}
+	if _, a := Apply(s, Op{Method: Delete, ID: gw + "/products/new", Instant: true}); a.Error == nil || a.Error.Code != ValidationError {
+		t.Errorf("deleted beside its subscription: %v", a.Error)
+	}
+	s = must(t, s, gw+"/products/new", properties(`'displayName':'Newer'`))
+	if n := len(of(s, gw+"/products/new")); n != 1 {
+		t.Errorf("%d subscriptions after a change", n)
+	}
+	s, a := Apply(s, Op{Method: Delete, ID: born[0].ID, Instant: true})
+	if a.Error != nil {
+		t.Fatal(a.Error)
+	}
+	if _, a := Apply(s, Op{Method: Delete, ID: gw + "/products/new", Instant: true}); a.Error != nil {
+		t.Errorf("product: %v", a.Error)
+	}
+	s = must(t, s, gw+"/products/free", properties(`'displayName':'Free','subscriptionRequired':false`))
+	if n := len(of(s, gw+"/products/free")); n != 0 {
+		t.Errorf("%d subscriptions of a product that wants none", n)
 	}
 }
 

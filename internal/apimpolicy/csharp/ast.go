@@ -86,15 +86,22 @@ type (
 		If         Expr
 		Then, Else []Stmt
 	}
+	// ForEach runs Body with Name for each element of In.
+	ForEach struct {
+		Name string
+		In   Expr
+		Body []Stmt
+	}
 	// Return ends the block.
 	Return struct{ X Expr }
 	// Try runs Catch when something in Body is thrown.
 	Try struct{ Body, Catch []Stmt }
 )
 
-func (Var) stmt()    {}
-func (Set) stmt()    {}
-func (Do) stmt()     {}
-func (If) stmt()     {}
-func (Return) stmt() {}
-func (Try) stmt()    {}
+func (Var) stmt()     {}
+func (Set) stmt()     {}
+func (Do) stmt()      {}
+func (If) stmt()      {}
+func (Return) stmt()  {}
+func (ForEach) stmt() {}
+func (Try) stmt()     {}

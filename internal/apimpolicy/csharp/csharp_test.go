@@ -55,24 +55,31 @@ func TestBlocks(t *testing.T) {
 		},
 		csharp.If{If: id("a"), Then: []csharp.Stmt{csharp.Return{X: id("a")}}, Else: []csharp.Stmt{csharp.Return{X: id("b")}}},
 	}, got)
+	got, err = csharp.Parse(`@{ foreach (var a in b) { return a; } return c; }`)
+	require.NoError(t, err)
+	assert.Equal(t, []csharp.Stmt{
+		csharp.ForEach{Name: "a", In: id("b"), Body: []csharp.Stmt{csharp.Return{X: id("a")}}}, csharp.Return{X: id("c")},
+	}, got)
 }
 
 func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`a`:                             "is not @(...) or @{...}",
-		`@(a b)`:                        `"b" at offset 2 where the end belongs`,
-		`@(a +)`:                        "the end where a value belongs",
-		`@(a => b)`:                     `"=>" at offset 2`,
-		`@(1.5)`:                        `"5" at offset 2 where a name belongs`,
-		`@("a)`:                         "does not end",
-		"@(\"a\nb\")":                   "breaks over two lines",
-		`@("\q")`:                       "unknown escape",
-		`@{ return a }`:                 `where ";" belongs`,
-		`@{ var a = 1; }`:               "does not return",
-		`@{ if (a) { return b; } }`:     "does not return",
-		`@{ foreach (var a in b) { } }`: `where "," belongs`,
-		`@(f(a)`:                        `the end where "," belongs`,
+		`a`:                         "is not @(...) or @{...}",
+		`@(a b)`:                    `"b" at offset 2 where the end belongs`,
+		`@(a +)`:                    "the end where a value belongs",
+		`@(a => b)`:                 `"=>" at offset 2`,
+		`@(1.5)`:                    `"5" at offset 2 where a name belongs`,
+		`@("a)`:                     "does not end",
+		"@(\"a\nb\")":               "breaks over two lines",
+		`@("\q")`:                   "unknown escape",
+		`@{ return a }`:             `where ";" belongs`,
+		`@{ var a = 1; }`:           "does not return",
+		`@{ if (a) { return b; } }`: "does not return",
+		`@{ foreach (var a in b) { return a; } }`: "does not return",
+		`@{ foreach (a in b) { } }`:               `where "var" belongs`,
+		`@{ while (a) { } }`:                      `where ";" belongs`,
+		`@(f(a)`:                                  `the end where "," belongs`,
 	} {
 		_, err := csharp.Parse(text)
 		assert.ErrorContains(t, err, want, text)

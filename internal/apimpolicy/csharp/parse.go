@@ -160,6 +160,15 @@ func (p *parser) stmt() Stmt {
 			s.Else = p.block()
 		}
 		return s
+	case p.take("foreach"):
+		p.want("(")
+		p.want("var")
+		s := ForEach{Name: p.name()}
+		p.want("in")
+		s.In = p.expr()
+		p.want(")")
+		s.Body = p.block()
+		return s
 	case p.take("try"):
 		s := Try{Body: p.block()}
 		p.want("catch")
@@ -235,7 +244,7 @@ func (p *parser) unary() Expr {
 
 // castTo are the types that an expression may be cast to; another name in
 // brackets is a value.
-var castTo = []string{"string", "int", "bool", "Jwt", "JObject", "JToken", "JArray"}
+var castTo = []string{"string", "int", "long", "bool", "Jwt", "JObject", "JToken", "JArray"}
 
 func (p *parser) isCast() bool {
 	if p.at+1 >= len(p.tokens) || p.tokens[p.at+1].Kind != Name || !slices.Contains(castTo, p.tokens[p.at+1].Text) {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"onedoor/internal/apimpolicy/csharp"
@@ -76,11 +78,36 @@ func (f *frame) run(block []csharp.Stmt) (value any, returned bool, err error) {
 			if returned || err != nil {
 				return v, returned, err
 			}
+		case csharp.ForEach:
+			v, returned, err := f.forEach(s)
+			if returned || err != nil {
+				return v, returned, err
+			}
 		case csharp.Return:
 			v, err := f.eval(s.X)
 			return v, true, err
 		default:
 			unknown("statement %T", s)
+		}
+	}
+	return nil, false, nil
+}
+
+// forEach runs a block for each element of a JSON array.
+func (f *frame) forEach(s csharp.ForEach) (value any, returned bool, err error) {
+	x, err := f.eval(s.In)
+	if err != nil {
+		return nil, false, err
+	}
+	t, _ := x.(token)
+	list, ok := t.v.([]any)
+	if !ok {
+		unknown("elements of %v", x)
+	}
+	for _, element := range list {
+		f.locals[s.Name] = token{element}
+		if v, returned, err := f.run(s.Body); returned || err != nil {
+			return v, returned, err
 		}
 	}
 	return nil, false, nil
@@ -109,8 +136,11 @@ func (f *frame) set(s csharp.Set) error {
 	if object == nil || name == "" {
 		unknown("assignment to %v of %v", key, x)
 	}
-	if t, isToken := v.(token); isToken {
-		v = t.v
+	switch assigned := v.(type) {
+	case token:
+		v = assigned.v
+	case int:
+		v = json.Number(strconv.Itoa(assigned))
 	}
 	object[name] = v
 	return nil
@@ -193,20 +223,29 @@ func (f *frame) eval(x csharp.Expr) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x.Type != "JObject" {
+		t, _ := v.(token)
+		_, object := t.v.(map[string]any)
+		_, array := t.v.([]any)
+		switch x.Type {
+		case "JObject":
+			array = false
+		case "JArray":
+			object = false
+		default:
 			unknown("as %s", x.Type)
 		}
-		if t, ok := v.(token); ok {
-			if _, object := t.v.(map[string]any); object {
-				return v, nil
-			}
+		if object || array {
+			return v, nil
 		}
 		return nil, nil
 	case csharp.New:
-		if x.Type != "JObject" || len(x.Args) > 0 {
-			unknown("new %s", x.Type)
+		switch {
+		case x.Type == "JObject" && len(x.Args) == 0:
+			return token{map[string]any{}}, nil
+		case x.Type == "JArray" && len(x.Args) == 0:
+			return token{[]any{}}, nil
 		}
-		return token{map[string]any{}}, nil
+		unknown("new %s", x.Type)
 	case csharp.Binary:
 		return f.binary(x)
 	case csharp.Member:
@@ -253,6 +292,32 @@ func (f *frame) cast(x csharp.Cast) (any, error) {
 			}
 		}
 		return throw("cannot convert to bool")
+	case "long?":
+		t, ok := v.(token)
+		if !ok {
+			unknown("(long?)%T", v)
+		}
+		switch n := t.v.(type) {
+		case nil:
+			return nil, nil
+		case json.Number:
+			if whole, err := n.Int64(); err == nil {
+				return int(whole), nil
+			}
+			if part, err := n.Float64(); err == nil && math.Abs(part) < 1<<62 {
+				return int(math.RoundToEven(part)), nil
+			}
+		case string:
+			if whole, err := strconv.ParseInt(strings.TrimSpace(n), 10, 64); err == nil {
+				return int(whole), nil
+			}
+		case bool:
+			if n {
+				return 1, nil
+			}
+			return 0, nil
+		}
+		return throw("cannot convert to long")
 	case "Jwt":
 		if _, ok := v.(Token); !ok {
 			return throw("InvalidCastException")
@@ -294,6 +359,9 @@ func (f *frame) binary(x csharp.Binary) (any, error) {
 	case "!=":
 		return a != b, nil
 	}
+	if (a == nil || b == nil) && x.Op == ">" { // no number is more than none
+		return false, nil
+	}
 	m, isInt := a.(int)
 	n, bothInt := b.(int)
 	if isInt && bothInt {
@@ -304,6 +372,8 @@ func (f *frame) binary(x csharp.Binary) (any, error) {
 			return m - n, nil
 		case "<":
 			return m < n, nil
+		case ">":
+			return m > n, nil
 		case ">=":
 			return m >= n, nil
 		}

@@ -38,7 +38,8 @@ type Backend struct {
 
 // Key is a subscription.
 type Key struct {
-	Name    string
+	ID      string
+	Name    string // for people; may be changed
 	Product string // "" for a key of all APIs
 }
 

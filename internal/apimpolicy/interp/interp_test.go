@@ -103,8 +103,15 @@ func TestExpressions(t *testing.T) {
 		`@{ var a = ` + parsed + `["o"] as JObject ?? new JObject(); a["x"] = 1; return a.ToString(Newtonsoft.Json.Formatting.None); }`: `{"k":2,"x":1}`,
 		`@{ try { return (string)` + parsed + `["o"]; } catch { return "caught"; } }`:                                                   "caught",
 		`@{ if (false) { return 1; } else { return 2; } }`:                                                                              "2",
+		`@((long?)` + parsed + `["n"])`:                  "2",
+		`@((long?)` + parsed + `["none"] == null)`:       "true",
+		`@((long?)` + parsed + `["null"] > 1)`:           "false",
+		`@((long?)` + parsed + `["n"] > int.Parse("1"))`: "true",
+		`@(` + parsed + `["o"] as JArray == null)`:       "true",
+		`@{ foreach (var a in ` + parsed + `["a"] as JArray ?? new JArray()) { if ((string)a == "y") { return "found"; } } return "none"; }`: "found",
+		`@{ foreach (var a in ` + parsed + `["o"] as JArray ?? new JArray()) { return "found"; } return "none"; }`:                           "none",
 	} {
-		w := value(t, expression, `{"s":"text","n":1.50,"b":true,"null":null,"o":{"k":2}}`)
+		w := value(t, expression, `{"s":"text","n":1.50,"b":true,"null":null,"o":{"k":2},"a":["x","y"]}`)
 		assert.True(t, strings.HasSuffix(w.Body.String(), "body="+want), "%s: %s", expression, w.Body.String())
 	}
 }
@@ -115,6 +122,7 @@ func TestExceptionsFailTheCall(t *testing.T) {
 	for _, expression := range []string{
 		`@(context.Subscription.Name)`, `@((string)context.Variables["none"])`, `@("a".Split(',')[1])`,
 		`@(context.Request.Body.As<string>(preserveContent: true))`, `@((string)JObject.Parse("[1]")["a"])`, `@((bool?)JObject.Parse("{\"a\":{}}")["a"] == true)`,
+		`@((long?)JObject.Parse("{\"a\":{}}")["a"] > 1)`, `@((long?)JObject.Parse("{\"a\":99999999999999999999}")["a"] > 1)`, `@(int.Parse("x"))`,
 	} {
 		w := value(t, expression, "")
 		assert.Equal(t, http.StatusInternalServerError, w.Code, expression)
@@ -266,7 +274,7 @@ func TestProductsRunOutsideTheAPI(t *testing.T) {
 	t.Parallel()
 	config := api(`<set-variable name="order" value='@(context.Variables.GetValueOrDefault&lt;string&gt;("order", "") + "api")' /><set-body>@((string)context.Variables["order"])</set-body>`, toEcho, "", "")
 	config.Products = []apimpolicy.Document{{Name: "p", Text: `<policies><inbound><base /><set-variable name="order" value="product then " /></inbound></policies>`}}
-	config.Keys = map[string]interp.Key{"k": {Name: "n", Product: "p"}}
+	config.Keys = map[string]interp.Key{"k": {ID: "n", Product: "p"}}
 	assert.Contains(t, call(t, config, "", "api-key", "k").Body.String(), "body=product then api")
 	assert.Contains(t, call(t, config, "", "api-key", "other").Body.String(), "body=api")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"onedoor/internal/apimpolicy/csharp"
@@ -26,7 +27,7 @@ type (
 )
 
 // statics are the types whose methods are called without an object.
-var statics = map[string]bool{"Regex": true, "JObject": true}
+var statics = map[string]bool{"Regex": true, "JObject": true, "int": true}
 
 func (f *frame) member(x csharp.Member) (any, error) {
 	if dotted(x) == "Newtonsoft.Json.Formatting.None" {
@@ -72,8 +73,11 @@ func (f *frame) member(x csharp.Member) (any, error) {
 			return headers(of.header), nil
 		}
 	case subscription:
-		if x.Name == "Name" {
-			return of.Key.Name, nil
+		switch x.Name {
+		case "Id":
+			return of.ID, nil
+		case "Name":
+			return of.Name, nil
 		}
 	case product:
 		if x.Name == "Id" {
@@ -186,6 +190,12 @@ func (f *frame) call(x csharp.Call) (any, error) {
 			return regexp.MustCompile(text(1)).MatchString(text(0)), nil
 		case "Regex.Match":
 			return match(regexp.MustCompile(text(1)).FindStringSubmatch(text(0))), nil
+		case "int.Parse":
+			n, err := strconv.Atoi(text(0))
+			if err != nil {
+				return throw("FormatException")
+			}
+			return n, nil
 		case "JObject.Parse":
 			return parseObject(text(0))
 		}

@@ -94,9 +94,11 @@ func init() { // running a policy runs those inside it
 		"validate-jwt": {[]string{"header-name", "require-scheme", "require-expiration-time", "require-signed-tokens", "failed-validation-httpcode",
 			"failed-validation-error-message", "output-token-variable-name"}, (*call).validateToken},
 		"authentication-managed-identity": {[]string{"resource", "client-id", "output-token-variable-name", "ignore-error"}, (*call).managedIdentity},
-		"llm-token-limit": {[]string{"counter-key", "tokens-per-minute", "token-quota", "token-quota-period", "estimate-prompt-tokens",
-			"remaining-tokens-header-name", "remaining-quota-tokens-header-name"}, (*call).limit},
-		"llm-emit-token-metric": {[]string{"namespace"}, (*call).metric},
+	}
+	for _, family := range []string{"llm", "azure-openai"} {
+		policies[family+"-token-limit"] = policy{[]string{"counter-key", "tokens-per-minute", "token-quota", "token-quota-period", "estimate-prompt-tokens",
+			"remaining-tokens-header-name", "remaining-quota-tokens-header-name"}, (*call).limit}
+		policies[family+"-emit-token-metric"] = policy{[]string{"namespace"}, (*call).metric}
 	}
 }
 

@@ -162,8 +162,8 @@ func TestLoadBalancedCallsReachTheirNodes(t *testing.T) {
 		role          netplan.Role
 		gateway, peer bool
 	}{
-		{netplan.GPUNodes("a100"), true, false}, // the edge is the gateway's
-		{netplan.BatchNodes, false, true},       // the control plane is everybody's
+		{netplan.SystemNodes, true, false}, // the edge is the gateway's
+		{netplan.BatchNodes, false, true},  // the control plane is everybody's
 		{netplan.WorkerNodes, false, false},
 	} {
 		assert.Equal(t, c.gateway, opens(s, c.role, Inbound, s.Plan.Subnet(netplan.Gateway).Prefix.String(), doors, "443", TCP), "gateway to %s", c.role)

@@ -18,7 +18,7 @@ type Place struct {
 	extra   func(Site) []string     // addresses besides the subnet's own that its own rules name; may be nil
 
 	namespaces []string // of the pods that are the place, where pods are
-	hosts      []string // names of the place on the internet, each as Cilium matches them
+	hosts      []string // names of the place on the internet, each as Cilium matches them; {gateway} stands for the gateway's
 	entity     Entity   // what the place is to the cluster, where it has a word of its own
 }
 
@@ -32,6 +32,10 @@ func (p Place) String() string {
 
 // Holds tells whether the place is, or lies in, the subnet of role at site.
 func (p Place) Holds(role netplan.Role) bool { return p.holds != nil && p.holds(role) }
+
+// Runs tells whether pods of the place may run in the subnet of role: anywhere,
+// where the place is no subnet.
+func (p Place) Runs(role netplan.Role) bool { return p.holds == nil || p.holds(role) }
 
 // Prefixes are the addresses or the service tag that rules name for the
 // place, sorted.
@@ -53,8 +57,15 @@ const (
 // Entity is what the place is to the cluster, "" for nothing special.
 func (p Place) Entity() Entity { return p.entity }
 
-// Hosts are the names of the place on the internet; none where addresses tell.
-func (p Place) Hosts() []string { return p.hosts }
+// Hosts are the names of the place on the internet at site; none where addresses
+// tell.
+func (p Place) Hosts(s Site) []string {
+	var out []string
+	for _, host := range p.hosts {
+		out = append(out, strings.ReplaceAll(host, "{gateway}", s.PublicGateway))
+	}
+	return out
+}
 
 var (
 	systemNodes  = subnet(netplan.SystemNodes, "")
@@ -62,8 +73,8 @@ var (
 	batchNodes   = subnet(netplan.BatchNodes, "").with(kube.Batch)
 	runner       = subnet(netplan.Runner, "")
 	batchDoor    = doorsPlace(kube.Batch)
-	servingEdge  = doorsPlace(kube.Serving)
-	doors        = doorsPlace(kube.Batch, kube.Serving)
+	servingEdge  = doorsPlace(kube.Edge)
+	doors        = doorsPlace(kube.Batch, kube.Edge)
 	models       = subnet(netplan.EndpointsModels, "model accounts")
 	batchAccount = subnet(netplan.EndpointsBatch, "batch account")
 	blob         = subnet(netplan.EndpointsData, "blob")
@@ -104,15 +115,20 @@ var (
 
 	// Pods without subnets of their own: no security group tells them from their
 	// nodes, only the policies of the cluster do.
-	platformPods = pod("platform-pods", kube.Batch, kube.Serving, kube.Workers)
+	platformPods = pod("platform-pods", kube.Batch, kube.Edge, kube.Serving, kube.Workers)
 	controlPlane = pod("control-plane", kube.Batch)
+	edgePods     = pod("serving-edge", kube.Edge)
 	modelServers = pod("model-servers", kube.Serving)
+	rayOperator  = pod("ray-operator", kube.KubeRay)
 	systemPods   = pod("system-pods", kube.System)
 	clusterDNS   = Place{name: "cluster-dns", prefix: nowhere, entity: ClusterDNS}
 	apiServer    = Place{name: "kubernetes-api", prefix: nowhere, entity: APIServer}
 
+	publicGateway = Place{name: "public-gateway", prefix: nowhere, hosts: []string{"{gateway}"}}
 	// https://learn.microsoft.com/azure/aks/outbound-rules-control-egress
 	login = Place{name: "login", prefix: nowhere, hosts: []string{"login.microsoftonline.com"}}
+	// https://huggingface.co/docs/hub/storage-backends
+	huggingFace = Place{name: "hugging-face", prefix: nowhere, hosts: []string{"huggingface.co", "*.huggingface.co", "*.hf.co", "*.xethub.hf.co"}}
 	// https://learn.microsoft.com/azure/azure-monitor/fundamentals/azure-monitor-network-access
 	telemetry = Place{name: "telemetry", prefix: nowhere, hosts: []string{"*.in.applicationinsights.azure.com", "*.livediagnostics.monitor.azure.com"}}
 )
@@ -159,9 +175,9 @@ func subnets(name string, holds func(netplan.Role) bool) Place {
 // https://learn.microsoft.com/azure/load-balancer/load-balancer-floating-ip
 func doorsPlace(namespaces ...string) Place {
 	p := subnet(netplan.Doors, "").with(namespaces...)
-	batch, serving := slices.Contains(namespaces, kube.Batch), slices.Contains(namespaces, kube.Serving)
+	batch, edge := slices.Contains(namespaces, kube.Batch), slices.Contains(namespaces, kube.Edge)
 	p.holds = func(r netplan.Role) bool {
-		return r == netplan.Doors || batch && r == netplan.BatchNodes || serving && r.IsGPU()
+		return r == netplan.Doors || batch && r == netplan.BatchNodes || edge && r == netplan.SystemNodes
 	}
 	p.extra = p.prefix
 	return p

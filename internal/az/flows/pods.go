@@ -53,7 +53,7 @@ func PodRules(site Site, namespace string) []PodRule {
 func (f Flow) podRule(rules []PodRule, site Site, direction Direction, other Place) []PodRule {
 	r := PodRule{
 		Name:      fmt.Sprintf("f%02d-%s", f.Number, strings.ToLower(strings.NewReplacer(".", "-", "{location}", "region", " ", "-").Replace(other.String()))),
-		Direction: direction, Namespaces: other.namespaces, Hosts: other.hosts, Entity: other.entity, Ports: f.Ports, Why: f.Why,
+		Direction: direction, Namespaces: other.namespaces, Hosts: other.Hosts(site), Entity: other.entity, Ports: f.Ports, Why: f.Why,
 	}
 	prefixes := other.Prefixes(site)
 	if direction == Inbound && len(other.namespaces) > 0 {

@@ -14,7 +14,7 @@ import (
 	"onedoor/internal/kube"
 )
 
-var podNamespaces = []string{kube.Batch, kube.Serving, kube.Workers}
+var podNamespaces = []string{kube.Batch, kube.Edge, kube.KubeRay, kube.Serving, kube.Workers}
 
 // podRule is the rule of a row, which must be there.
 func podRule(t *testing.T, s Site, namespace string, direction Direction, row string) PodRule {
@@ -86,7 +86,7 @@ func TestDoorsHaveTheirPodsPort(t *testing.T) {
 	called := podRule(t, s, kube.Batch, Inbound, "f51-")
 	assert.Equal(t, []string{kube.Workers}, called.Namespaces)
 	assert.Empty(t, called.Prefixes, "calls from pods never show an address")
-	assert.Equal(t, []string{s.Plan.Subnet(netplan.Gateway).Prefix.String()}, podRule(t, s, kube.Serving, Inbound, "f31-").Prefixes)
+	assert.Equal(t, []string{s.Plan.Subnet(netplan.Gateway).Prefix.String()}, podRule(t, s, kube.Edge, Inbound, "f31-").Prefixes)
 }
 
 // Names of policies are made of these.

@@ -46,6 +46,9 @@ type Site struct {
 	PrivateBus      bool         // reached through an endpoint
 	PrivateRegistry bool         // reached through an endpoint
 	Hostnames       bool         // pods are held to host names on the internet, which the cluster must be able to
+	HuggingFace     bool         // model servers fetch weights from there
+	Providers       bool         // some models are served outside Azure
+	PublicGateway   string       // host name of a gateway on the internet; "" for an internal one
 }
 
 func tcp(ports ...string) Ports { return Ports{TCP, ports} }
@@ -63,6 +66,7 @@ var (
 const (
 	DoorPort    = "8443" // of the pods behind a door
 	ServingPort = "8000" // of model servers
+	RayPort     = "8265" // of the heads of Ray clusters, where applications are deployed
 	MetricsPort = "8080" // of every pod that has metrics
 )
 
@@ -77,7 +81,11 @@ const (
 	loadBalancer   = "https://learn.microsoft.com/azure/load-balancer/load-balancer-custom-probe-overview"
 	kubeDNS        = "https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/"
 	privateLink    = "https://learn.microsoft.com/azure/private-link/private-endpoint-overview"
-	oneDoor        = "docs: every model call goes through one metered door"
+
+	hubStorage      = "https://huggingface.co/docs/hub/storage-backends"
+	rayAutoscaler   = "https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/configuring-autoscaling.html"
+	rayOperatorDocs = "https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/rayservice-quick-start.html"
+	oneDoor         = "docs: every model call goes through one metered door"
 )
 
 func dev(s Site) bool      { return s.Environment == az.Dev }
@@ -87,10 +95,13 @@ func inside(s Site) bool   { return s.Plan.Gateway.Mode != netplan.Endpoint } //
 
 func hostnames(s Site) bool       { return s.Hostnames }
 func noHostnames(s Site) bool     { return !s.Hostnames }
+func hubByName(s Site) bool       { return s.Hostnames && s.HuggingFace }
 func privateBus(s Site) bool      { return s.PrivateBus }
 func publicBus(s Site) bool       { return !s.PrivateBus }
 func privateRegistry(s Site) bool { return s.PrivateRegistry }
 func classicExternal(s Site) bool { return classic(s) && external(s) }
+func providers(s Site) bool       { return s.Providers }
+func publicNamed(s Site) bool     { return s.Hostnames && s.PublicGateway != "" }
 func insideInternal(s Site) bool  { return inside(s) && !external(s) }
 
 // Table lists every flow. Rows differ between environments only where they
@@ -141,6 +152,7 @@ var Table = []Flow{
 	{43, gateway, gateway, tcp("6381-6383"), "units share their cache", apimNetwork, classic},
 	{44, gateway, internet, tcp("80"), "certificates are checked for revocation", apimNetwork, inside},
 	{45, gateway, dnsServers, dns, "names, where the network has DNS servers of its own", apimNetwork, nil},
+	{46, gateway, internet, https, "the gateway calls models outside Azure", oneDoor, providers},
 
 	// Doors inside the network.
 	{50, peers, batchDoor, https, "callers of the control plane in peered networks", oneDoor, nil},
@@ -165,6 +177,15 @@ var Table = []Flow{
 	{72, platformPods, telemetry, https, "pods send telemetry", fqdnPolicy, hostnames},
 	{73, platformPods, internet, https, "tokens, telemetry and packages, where the cluster cannot hold pods to host names", aksEgress, noHostnames},
 	{74, controlPlane, apiServer, https, "the control plane elects its leader", oneDoor, nil},
-	{75, modelServers, modelServers, anything, "the edge calls the model servers, and Ray's parts one another", "https://docs.ray.io/en/latest/ray-core/configure.html", nil},
 	{76, systemPods, platformPods, tcp(MetricsPort), "metrics are collected", "https://learn.microsoft.com/azure/azure-monitor/containers/prometheus-metrics-scrape-configuration", nil},
+
+	// Model servers. The parts of one Ray cluster reach one another by a policy of
+	// their own, which no other cluster's match.
+	{77, edgePods, modelServers, tcp(ServingPort), "the edge calls model servers; nobody else does", oneDoor, nil},
+	{78, modelServers, apiServer, https, "Ray's autoscaler asks for workers", rayAutoscaler, nil},
+	{79, modelServers, huggingFace, https, "weights that are not in the platform's storage", hubStorage, hubByName},
+	{80, rayOperator, clusterDNS, dns, "names", kubeDNS, nil},
+	{81, rayOperator, apiServer, https, "the operator makes the pods of Ray clusters", rayOperatorDocs, nil},
+	{82, rayOperator, modelServers, tcp(RayPort), "the operator deploys applications on the heads of Ray clusters", rayOperatorDocs, nil},
+	{90, workerNodes, publicGateway, https, "workers call models through a gateway on the internet", oneDoor, publicNamed},
 }
