@@ -402,7 +402,7 @@ func TestKubernetesPreview(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"no namespace yet": conf,
-		"no kind yet":      `{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray}, spec: {headGroupSpec: {rayStartParams: {}, template: {spec: {containers: []}}}}}`,
+		"no kind yet":      `{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray}, spec: {headGroupSpec: {rayStartParams: {}, template: {spec: {containers: [{name: ray, image: ray}]}}}}}`,
 		"unknown":          strings.Replace(conf, "a: b", "a: '?'", 1),
 	} {
 		r, err := preview(name, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"onedoor/components/gateway"
 	"onedoor/internal/az"
 	"onedoor/internal/az/flows"
 	"onedoor/internal/az/netplan"
@@ -36,6 +37,9 @@ type Config struct {
 	Workers  Workers
 	Batch    Batch
 
+	Observability Observability
+	Serving       Serving
+
 	Warnings []string // what is legal and probably not meant, in a fixed order
 
 	stack string
@@ -49,6 +53,7 @@ func (c *Config) roots() map[string]any {
 		"storage": &c.Storage, "registry": &c.Registry, "queue": &c.Queue,
 		"models": &c.Models, "externalProviders": &c.External, "plans": &c.Plans, "tenants": &c.Tenants,
 		"policy": &c.Policy, "workers": &c.Workers, "batch": &c.Batch,
+		"observability": &c.Observability, "serving": &c.Serving,
 	}
 }
 
@@ -118,6 +123,7 @@ func defaults() *Config {
 	return &Config{
 		Base: defaultBase, Logs: defaultLogs(), Network: defaultNetwork, Gateway: defaultGateway, Cluster: defaultCluster,
 		Storage: defaultStorage, Registry: defaultRegistry, Queue: defaultQueue(), Policy: defaultPolicy, Batch: defaultBatch,
+		Observability: defaultObservability, Serving: defaultServing,
 	}
 }
 
@@ -140,6 +146,8 @@ func (c *Config) check(report, unread *problems) {
 	c.Policy.check(report)
 	c.Workers.check(report)
 	c.Batch.check(report)
+	c.Observability.check(report)
+	c.Serving.check(report, c.Base.Environment == az.Prod)
 	sound := func(roots ...string) bool { return !report.about(roots...) && !unread.about(roots...) }
 	if sound("network", "gateway", "cluster") {
 		c.planNetwork(report)
@@ -155,6 +163,10 @@ func (c *Config) check(report, unread *problems) {
 	}
 	if sound("base", "models", "externalProviders") {
 		c.checkServed(report)
+		c.checkPrices()
+	}
+	if sound("base", "gateway", "cluster", "models", "serving") {
+		c.checkServing(report)
 	}
 	if sound("base", "models", "externalProviders", "plans") {
 		c.checkPlans(report)
@@ -209,11 +221,15 @@ func (c *Config) Scope() az.Scope {
 
 // site is what decides the network rules.
 func (c *Config) site() flows.Site {
-	return flows.Site{
+	site := flows.Site{
 		Environment: c.Base.Environment, Location: c.Base.Location, Plan: c.plan,
 		DNSServers: c.Network.DNS.Servers, PrivateBus: c.Queue.Private, PrivateRegistry: c.Registry.Private,
-		Hostnames: c.Cluster.HostnameRule,
+		Hostnames: c.Cluster.HostnameRule, Providers: len(c.External) > 0, HuggingFace: c.Serving.fetches(),
 	}
+	if !c.Gateway.network().Internal {
+		site.PublicGateway = gateway.Host(c.Scope())
+	}
+	return site
 }
 
 // oneOf writes the legal values of an enumeration.

@@ -2,25 +2,26 @@ package stacks
 
 import (
 	"fmt"
-	"net/netip"
 	"regexp"
 	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/robfig/cron/v3"
 
 	"onedoor/components/batch"
 	"onedoor/components/queue"
 	"onedoor/components/storage"
 	"onedoor/internal/az"
 	"onedoor/internal/az/aks"
-	"onedoor/internal/az/flows"
 	"onedoor/internal/az/netplan"
 	"onedoor/internal/az/openai"
 	"onedoor/internal/capacity"
+	"onedoor/internal/door"
 	"onedoor/internal/kube"
 	"onedoor/internal/ref"
 	"onedoor/internal/routing"
+	"onedoor/internal/settings"
 )
 
 // Batch is the root key "batch": the control plane, the one door of asynchronous
@@ -89,7 +90,7 @@ func (b *Batch) check(report *problems) {
 	for _, name := range sortedKeys(b.Nightly) {
 		job, key := b.Nightly[name], "batch.nightly."+name
 		checkName(report, key, name, maxNightlyName)
-		if !schedule.MatchString(job.Schedule) {
+		if _, err := cron.ParseStandard(job.Schedule); err != nil || !schedule.MatchString(job.Schedule) { // the API server's own reading
 			report.bad(key+".schedule", job.Schedule, "five fields of cron, in UTC", "0 1 * * *")
 		}
 		if !prefix.MatchString(job.Source) {
@@ -154,15 +155,15 @@ func (c *Config) checkNightlyTenant(report *problems, key string, job NightlyJob
 }
 
 // batchSettings are what the control plane reads of the configuration.
-func (c *Config) batchSettings() batch.Settings {
+func (c *Config) batchSettings() settings.Settings {
 	expiry, err := capacity.OutputExpiry(c.Batch.OutputDays)
 	if err != nil { // which was checked
 		panic(err)
 	}
-	s := batch.Settings{
+	s := settings.Settings{
 		Directory: c.Base.TenantID, Audience: c.Batch.Audience, Region: c.Base.Location,
-		Aliases: map[string]batch.Alias{}, Plans: map[string]batch.Plan{}, Tenants: map[string]batch.Tenant{},
-		Queues: map[string]batch.Intake{}, NightlyJobs: map[string]batch.Nightly{},
+		Aliases: map[string]settings.Alias{}, Plans: map[string]settings.Plan{}, Tenants: map[string]settings.Tenant{},
+		Queues: map[string]settings.Intake{}, NightlyJobs: map[string]settings.Nightly{},
 		OutputExpirySeconds: expiry, PollSeconds: seconds(c.Batch.Poll), DeadlineSeconds: seconds(c.Batch.Deadline),
 		MaxLines: capacity.MaxLines, MaxFileBytes: capacity.MaxFileBytes, MaxFilesInTheAccount: capacity.MaxFiles,
 		BatchWindowSeconds: seconds(capacity.BatchWindow),
@@ -170,22 +171,22 @@ func (c *Config) batchSettings() batch.Settings {
 	}
 	for name, work := range c.Queue.Queues {
 		_, ttl, _ := work.hold()
-		s.Queues[name] = batch.Intake{ContentType: queue.ContentType(name), Payloads: work.container(name), Results: resultsOf(name), TimeToLiveSeconds: seconds(ttl)}
+		s.Queues[name] = settings.Intake{ContentType: queue.ContentType(name), Payloads: work.container(name), Results: resultsOf(name), Alias: c.Workers.Queues[name].Alias, TimeToLiveSeconds: seconds(ttl)}
 	}
 	for alias, model := range c.Models {
 		if model.Batch != nil {
 			sku, _ := openai.Lookup(model.Batch.SKU)
-			s.Aliases[alias] = batch.Alias{Deployment: alias, Residency: string(sku.Residency), EnqueuedTokens: model.Batch.Capacity * openai.TokensPerUnit}
+			s.Aliases[alias] = settings.Alias{Deployment: alias, Model: model.Model, SKU: model.Batch.SKU, Residency: string(sku.Residency), EnqueuedTokens: model.Batch.Capacity * openai.TokensPerUnit}
 		}
 	}
 	for name, plan := range c.Plans {
-		s.Plans[name] = batch.Plan{TokensPerMinute: plan.TokensPerMinute, Quota: plan.Quota, Period: string(plan.Period), Aliases: sorted(plan.Aliases)}
+		s.Plans[name] = settings.Plan{TokensPerMinute: plan.TokensPerMinute, Quota: plan.Quota, Period: string(plan.Period), Aliases: sorted(plan.Aliases)}
 	}
 	for name, tenant := range c.Tenants {
-		s.Tenants[name] = batch.Tenant{Applications: sorted(tenant.Applications), Plan: tenant.Plan, Residency: string(tenant.Residency)}
+		s.Tenants[name] = settings.Tenant{Applications: sorted(tenant.Applications), Plan: tenant.Plan, Residency: string(tenant.Residency)}
 	}
 	for name, job := range c.Batch.Nightly {
-		s.NightlyJobs[name] = batch.Nightly{Schedule: job.Schedule, Tenant: job.Tenant, Alias: job.Alias, Source: job.Source, DeadlineSeconds: seconds(job.Deadline)}
+		s.NightlyJobs[name] = settings.Nightly{Schedule: job.Schedule, Tenant: job.Tenant, Alias: job.Alias, Source: job.Source, DeadlineSeconds: seconds(job.Deadline)}
 	}
 	return s
 }
@@ -198,24 +199,6 @@ func sorted(list []string) []string {
 	return slices.Sorted(slices.Values(list))
 }
 
-// batchCallers are who may open a connection to the door: those whom the table of
-// flows names, by their addresses.
-func (c *Config) batchCallers() []netip.Prefix {
-	var out []netip.Prefix
-	site := c.site()
-	for _, flow := range flows.Table {
-		opens := flow.To.Holds(netplan.Doors) && slices.Contains(flow.To.Namespaces(), kube.Batch) && (flow.When == nil || flow.When(site))
-		if !opens {
-			continue
-		}
-		for _, from := range flow.From.Prefixes(site) {
-			out = append(out, netip.MustParsePrefix(from))
-		}
-	}
-	slices.SortFunc(out, netip.Prefix.Compare)
-	return slices.Compact(out)
-}
-
 // batchArgs are what the configuration says about the control plane.
 func (c *Config) batchArgs(p *platform, made ground) batch.Args {
 	args := batch.Args{
@@ -224,9 +207,9 @@ func (c *Config) batchArgs(p *platform, made ground) batch.Args {
 		Image: p.image(c.Batch.Image), ClientID: p.trust.Clients[controlPlane],
 		Vault:     batch.Vault{Resource: p.vault.ControlPlane.Resource, URL: p.vault.ControlPlane.URL, Certificate: c.Batch.Certificate},
 		Verifiers: map[string]ref.Identity{}, Key: c.Batch.Key,
-		Door: batch.Door{
+		Door: door.Door{
 			Name: string(netplan.BatchDoor), Zone: p.network.Zones[c.doorsZone()], Address: c.plan.Door(netplan.BatchDoor),
-			Subnet: p.network.Subnets[netplan.Doors], Sources: c.batchCallers(),
+			Subnet: p.network.Subnets[netplan.Doors], Sources: c.callers(kube.Batch),
 		},
 		Account: pulumi.String(""), Blobs: p.storage.BlobURL, Tables: p.storage.TableURL, BusHost: p.queue.Host,
 		Nodes: batch.Nodes{

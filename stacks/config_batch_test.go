@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"onedoor/components/batch"
+	"onedoor/internal/kube"
+	"onedoor/internal/settings"
 )
 
 // plainNightly is a nightly job that dev takes.
@@ -29,6 +30,7 @@ func TestTheControlPlaneIsChecked(t *testing.T) {
 		"DeadlineTooShort":  {"batch.deadline", "23h", "24h", `onedoor:batch.deadline: got 23h0m0s, want 24h0m0s to 336h0m0s`},
 		"ImageMoves":        {"batch.image.tag", "latest", "2", `onedoor:batch.image.tag: got "latest"`},
 		"ScheduleIsNone":    {extra, with(plainNightly, "schedule", "nightly"), plainNightly, `onedoor:batch.nightly.extra.schedule: got "nightly", want five fields of cron`},
+		"HourOfNoDay":       {extra, with(plainNightly, "schedule", "0 25 * * *"), plainNightly, `onedoor:batch.nightly.extra.schedule: got "0 25 * * *", want five fields of cron`},
 		"SourceIsNoPrefix":  {extra, with(plainNightly, "source", "/a"), with(plainNightly, "source", "a/b_c/"), `onedoor:batch.nightly.extra.source: got "/a", want the beginning of blob names`},
 		"DeadlineIsNow":     {extra, with(plainNightly, "deadline", "59m"), with(plainNightly, "deadline", "1h"), `onedoor:batch.nightly.extra.deadline: got 59m0s, want 1h to`},
 		"NameMalformed":     {"batch.nightly.Extra", plainNightly, nil, `onedoor:batch.nightly.Extra: want a name`},
@@ -70,12 +72,13 @@ func TestSettingsAreWhatTheConfigurationSays(t *testing.T) {
 	cfg, err := Parse("prod", values(t, "prod"))
 	require.NoError(t, err)
 	s := cfg.batchSettings()
-	assert.Equal(t, map[string]batch.Alias{
-		"chat":   {Deployment: "chat", Residency: "global", EnqueuedTokens: 200_000_000},
-		"reason": {Deployment: "reason", Residency: "global", EnqueuedTokens: 100_000_000},
+	assert.Equal(t, map[string]settings.Alias{
+		"chat":   {Deployment: "chat", Model: "gpt-5.1", SKU: "GlobalBatch", Residency: "global", EnqueuedTokens: 200_000_000},
+		"reason": {Deployment: "reason", Model: "gpt-5.4", SKU: "GlobalBatch", Residency: "global", EnqueuedTokens: 100_000_000},
 	}, s.Aliases)
-	assert.Equal(t, batch.Intake{ContentType: "application/vnd.onedoor.text+json", Payloads: "payloads-text", Results: "results-text", TimeToLiveSeconds: 24*3600 + 10*60}, s.Queues["text"])
-	assert.Equal(t, batch.Nightly{Schedule: "0 1 * * *", Tenant: "labs", Alias: "chat", Source: "nightly/tickets/", DeadlineSeconds: 26 * 3600}, s.NightlyJobs["tickets"])
+	assert.Equal(t, settings.Intake{ContentType: "application/vnd.onedoor.text+json", Payloads: "payloads-text", Results: "results-text", Alias: "small", TimeToLiveSeconds: 24*3600 + 10*60}, s.Queues["text"])
+	assert.Equal(t, "chat", s.Queues["image"].Alias, "the intake takes what its workers work on")
+	assert.Equal(t, settings.Nightly{Schedule: "0 1 * * *", Tenant: "labs", Alias: "chat", Source: "nightly/tickets/", DeadlineSeconds: 26 * 3600}, s.NightlyJobs["tickets"])
 	assert.Equal(t, []int{1_209_600, 60, 86_400}, []int{s.OutputExpirySeconds, s.PollSeconds, s.DeadlineSeconds})
 	assert.Len(t, s.Tenants, len(cfg.Tenants))
 }
@@ -90,7 +93,7 @@ func TestCallersOfTheDoor(t *testing.T) {
 		cfg, err := Parse(stack, values(t, stack))
 		require.NoError(t, err)
 		var got []string
-		for _, prefix := range cfg.batchCallers() {
+		for _, prefix := range cfg.callers(kube.Batch) {
 			got = append(got, prefix.String())
 		}
 		assert.Equal(t, want, got, "%s: peers, workers and the runner", stack)

@@ -9,8 +9,7 @@ import (
 )
 
 // Providers is the root key "externalProviders": by name, OpenAI-compatible
-// services outside Azure. Only tenants whose prompts may be processed anywhere
-// reach them.
+// services outside Azure. Only tenants who agreed to leave Azure reach them.
 type Providers map[string]Provider
 
 // Provider is one service.
@@ -72,7 +71,7 @@ func (p Providers) targets() map[string][]routing.Target {
 		for alias, model := range provider.Aliases {
 			targets[alias] = append(targets[alias], routing.Target{
 				Backend: backendName(name, alias), Kind: routing.External, Deployment: model, URL: provider.BaseURL,
-				Residency: routing.Global, Priority: provider.Priority,
+				Residency: routing.Anywhere, Priority: provider.Priority,
 			})
 		}
 	}

@@ -8,14 +8,15 @@ import (
 
 	"onedoor/internal/apimpolicy"
 	"onedoor/internal/az"
+	"onedoor/internal/az/apim"
 	"onedoor/internal/az/netplan"
 )
 
 // Gateway is the root key "gateway": the synchronous door.
 type Gateway struct {
-	Mode           netplan.GatewayMode `json:"mode"`           // how API Management joins the network; changing it makes another gateway, which prod's protection refuses
+	Mode           netplan.GatewayMode `json:"mode"`           // how API Management joins the network; a gateway keeps it for life, see the gateway's component
 	Exposure       Exposure            `json:"exposure"`       // whether it has a public address
-	SKU            GatewaySKU          `json:"sku"`            // "" takes the mode's, for classic Developer in dev and Premium in prod
+	SKU            apim.SKU            `json:"sku"`            // "" takes the mode's, for classic Developer in dev and Premium in prod
 	Capacity       int                 `json:"capacity"`       // units, as many as the SKU allows; Premium spreads them over zones
 	Audience       string              `json:"audience"`       // of the Entra tokens that it accepts
 	PublisherName  string              `json:"publisherName"`  // whom Azure's mails name, 1 to 100 characters
@@ -30,34 +31,6 @@ const (
 	ExposureInternal Exposure = "internal" // the network and its peers
 	ExposureExternal Exposure = "external" // the internet; tokens and limits are then the only wall
 )
-
-// GatewaySKU is a tier of API Management.
-type GatewaySKU string
-
-// The tiers that can join the network.
-const (
-	GatewayDeveloper  GatewaySKU = "Developer" // no SLA
-	GatewayPremium    GatewaySKU = "Premium"
-	GatewayStandardV2 GatewaySKU = "StandardV2"
-	GatewayPremiumV2  GatewaySKU = "PremiumV2"
-)
-
-// tier is what a SKU allows.
-type tier struct {
-	sku                            GatewaySKU
-	mode                           netplan.GatewayMode
-	units, products, subscriptions int // at most
-}
-
-// tiers are the SKUs, for each mode the smaller first.
-// https://learn.microsoft.com/azure/api-management/service-limits
-// https://learn.microsoft.com/azure/api-management/api-management-capacity
-var tiers = []tier{
-	{GatewayDeveloper, netplan.Classic, 1, 100, 10_000},
-	{GatewayPremium, netplan.Classic, 99, 2_000, 75_000},
-	{GatewayStandardV2, netplan.Endpoint, 10, 500, 25_000},
-	{GatewayPremiumV2, netplan.Injected, 30, 2_000, 75_000},
-}
 
 var defaultGateway = Gateway{Mode: netplan.Classic, Exposure: ExposureInternal, Capacity: 1}
 
@@ -103,14 +76,14 @@ func (g *Gateway) network() netplan.GatewayNetwork {
 
 // gatewayTier is the SKU that the gateway gets. It is no legal one where the
 // configuration names none.
-func (c *Config) gatewayTier() tier {
-	var fitting tier
-	for _, t := range tiers {
+func (c *Config) gatewayTier() apim.Tier {
+	var fitting apim.Tier
+	for _, t := range apim.Tiers {
 		switch {
-		case t.sku == c.Gateway.SKU:
+		case t.SKU == c.Gateway.SKU:
 			return t
-		case c.Gateway.SKU != "" || t.mode != c.Gateway.Mode:
-		case fitting.sku == "" || c.Base.Environment == az.Prod:
+		case c.Gateway.SKU != "" || t.Mode != c.Gateway.Mode:
+		case fitting.SKU == "" || c.Base.Environment == az.Prod:
 			fitting = t
 		}
 	}
@@ -123,7 +96,7 @@ func (c *Config) gatewayTier() tier {
 func (c *Config) gatewayZones() []string {
 	zones := []string{"1", "2", "3"}
 	for n := len(zones); n > 1; n-- {
-		if c.gatewayTier().sku == GatewayPremium && c.Gateway.Capacity%n == 0 {
+		if c.gatewayTier().SKU == apim.Premium && c.Gateway.Capacity%n == 0 {
 			return zones[:n]
 		}
 	}
@@ -134,49 +107,49 @@ func (c *Config) gatewayZones() []string {
 // tenants ask of it, and names one that can.
 func (c *Config) checkGateway(report *problems) {
 	t := c.gatewayTier()
-	var names []GatewaySKU
-	for _, other := range tiers {
-		if other.mode == c.Gateway.Mode && (other.sku != GatewayDeveloper || c.Base.Environment == az.Dev) {
-			names = append(names, other.sku)
+	var names []apim.SKU
+	for _, sku := range apim.Of(c.Gateway.Mode) {
+		if sku != apim.Developer || c.Base.Environment == az.Dev {
+			names = append(names, sku)
 		}
 	}
-	if t.mode != c.Gateway.Mode {
+	if t.Mode != c.Gateway.Mode {
 		report.bad("gateway.sku", c.Gateway.SKU, fmt.Sprintf("%s: no other SKU can do mode %s here", oneOf(names...), c.Gateway.Mode), string(names[0]))
 		return
 	}
-	if t.sku == GatewayDeveloper && c.Base.Environment == az.Prod {
-		report.bad("gateway.sku", c.Gateway.SKU, "Premium: Developer has no SLA and no zones", string(GatewayPremium))
+	if t.SKU == apim.Developer && c.Base.Environment == az.Prod {
+		report.bad("gateway.sku", c.Gateway.SKU, "Premium: Developer has no SLA and no zones", string(apim.Premium))
 	}
-	if c.Gateway.Capacity < 1 || c.Gateway.Capacity > t.units {
-		report.bad("gateway.capacity", c.Gateway.Capacity, fmt.Sprintf("%s units of SKU %s", between(1, t.units), t.sku), "1")
-	} else if t.sku == GatewayPremium && c.Base.Environment == az.Prod && c.gatewayZones() == nil {
+	if c.Gateway.Capacity < 1 || c.Gateway.Capacity > t.Units {
+		report.bad("gateway.capacity", c.Gateway.Capacity, fmt.Sprintf("%s units of SKU %s", between(1, t.Units), t.SKU), "1")
+	} else if t.SKU == apim.Premium && c.Base.Environment == az.Prod && c.gatewayZones() == nil {
 		report.bad("gateway.capacity", c.Gateway.Capacity, "units that 2 or 3 zones can share evenly: prod loses a zone without losing the door", "3")
 	}
-	most := func(key string, n int, limit func(tier) int, what string) {
+	most := func(key string, n int, limit func(apim.Tier) int, what string) {
 		if n <= limit(t) {
 			return
 		}
-		want := fmt.Sprintf("at most %d, the %s of SKU %s", limit(t), what, t.sku)
-		if i := slices.IndexFunc(tiers, func(other tier) bool { return n <= limit(other) }); i != -1 {
-			want += fmt.Sprintf("; %s, with gateway.mode %s, has %d", tiers[i].sku, tiers[i].mode, limit(tiers[i]))
+		want := fmt.Sprintf("at most %d, the %s of SKU %s", limit(t), what, t.SKU)
+		if i := slices.IndexFunc(apim.Tiers, func(other apim.Tier) bool { return n <= limit(other) }); i != -1 {
+			want += fmt.Sprintf("; %s, with gateway.mode %s, has %d", apim.Tiers[i].SKU, apim.Tiers[i].Mode, limit(apim.Tiers[i]))
 		}
 		report.bad(key, n, want, "")
 	}
-	most("plans", len(c.Plans), func(t tier) int { return t.products }, "products")
-	most("tenants", len(c.Tenants), func(t tier) int { return t.subscriptions }, "subscriptions")
+	most("plans", len(c.Plans), func(t apim.Tier) int { return t.Products }, "products")
+	most("tenants", len(c.Tenants), func(t apim.Tier) int { return t.Subscriptions }, "subscriptions")
 }
 
 // gatewayRules are what the gateway's policies are made from. controlPlane is the
 // URL of the batch door, which callers who knock at the wrong one are told.
 func (c *Config) gatewayRules(controlPlane string) apimpolicy.Gateway {
-	rules := apimpolicy.Gateway{Directory: c.Base.TenantID, Audience: c.Gateway.Audience, ControlPlane: controlPlane, Region: c.Base.Location}
+	rules := apimpolicy.Gateway{Directory: c.Base.TenantID, Audience: c.Gateway.Audience, ControlPlane: controlPlane, Region: c.Base.Location, Serving: c.Serving.Audience}
 	routes := c.routes()
 	for _, alias := range sortedKeys(routes) {
 		rules.Aliases = append(rules.Aliases, routes[alias])
 	}
 	for _, name := range sortedKeys(c.Plans) {
 		plan := c.Plans[name]
-		sold := apimpolicy.Plan{Name: name, TokensPerMinute: plan.TokensPerMinute, Quota: plan.Quota, Period: apimpolicy.Period(plan.Period)}
+		sold := apimpolicy.Plan{Name: name, TokensPerMinute: plan.TokensPerMinute, Quota: plan.Quota, Period: plan.Period}
 		for _, alias := range slices.Sorted(slices.Values(plan.Aliases)) {
 			if _, served := routes[alias]; served { // others only take batch jobs
 				sold.Aliases = append(sold.Aliases, alias)
@@ -188,7 +161,7 @@ func (c *Config) gatewayRules(controlPlane string) apimpolicy.Gateway {
 		tenant := c.Tenants[name]
 		rules.Tenants = append(rules.Tenants, apimpolicy.Tenant{
 			Name: name, Plan: tenant.Plan, Applications: slices.Sorted(slices.Values(tenant.Applications)),
-			Residency: tenant.Residency, LogPrompts: tenant.LogPrompts,
+			Residency: tenant.reach(), LogPrompts: tenant.LogPrompts,
 		})
 	}
 	return rules

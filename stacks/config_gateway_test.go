@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/internal/apimpolicy"
+	"onedoor/internal/az/apim"
 	"onedoor/internal/routing"
 )
 
@@ -50,25 +51,28 @@ func TestTheModeAndTheEnvironmentChooseTheSKU(t *testing.T) {
 	for name, c := range map[string]struct {
 		stack, mode, sku string
 		units            int
-		want             GatewaySKU
+		want             apim.SKU
 		zones            []string
 		refusal          string
 	}{
-		"DevIsCheap":      {"dev", "classic", "", 1, GatewayDeveloper, nil, ""},
-		"DevMayBePremium": {"dev", "classic", "Premium", 1, GatewayPremium, nil, ""},
-		"ProdHasZones":    {"prod", "classic", "", 3, GatewayPremium, []string{"1", "2", "3"}, ""},
-		"FourUnits":       {"prod", "classic", "", 4, GatewayPremium, []string{"1", "2"}, ""},
-		"SixUnits":        {"prod", "classic", "", 6, GatewayPremium, []string{"1", "2", "3"}, ""},
+		"DevIsCheap":      {"dev", "classic", "", 1, apim.Developer, nil, ""},
+		"DevMayBePremium": {"dev", "classic", "Premium", 1, apim.Premium, nil, ""},
+		"ProdHasZones":    {"prod", "classic", "", 3, apim.Premium, []string{"1", "2", "3"}, ""},
+		"FourUnits":       {"prod", "classic", "", 4, apim.Premium, []string{"1", "2"}, ""},
+		"SixUnits":        {"prod", "classic", "", 6, apim.Premium, []string{"1", "2", "3"}, ""},
 		"OneUnit":         {"prod", "classic", "", 1, "", nil, `onedoor:gateway.capacity: got 1, want units that 2 or 3 zones can share evenly`},
 		"FiveUnits":       {"prod", "classic", "", 5, "", nil, `onedoor:gateway.capacity: got 5, want units that 2 or 3 zones can share evenly`},
-		"Endpoint":        {"prod", "endpoint", "", 2, GatewayStandardV2, nil, ""},
-		"Injected":        {"prod", "injected", "", 2, GatewayPremiumV2, nil, ""},
+		"Endpoint":        {"prod", "endpoint", "", 2, apim.StandardV2, nil, ""},
+		"Injected":        {"prod", "injected", "", 2, apim.PremiumV2, nil, ""},
 		"ProdIsNoToy":     {"prod", "classic", "Developer", 1, "", nil, `onedoor:gateway.sku: got "Developer", want Premium: Developer has no SLA`},
 		"NotOfTheMode":    {"prod", "injected", "StandardV2", 1, "", nil, `onedoor:gateway.sku: got "StandardV2", want one of PremiumV2: no other SKU can do mode injected here`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := values(t, c.stack)
+			if c.mode != "classic" {
+				unserved(t, v)
+			}
 			set(t, v, "gateway.mode", c.mode)
 			set(t, v, "gateway.sku", c.sku)
 			set(t, v, "gateway.capacity", c.units)
@@ -78,7 +82,7 @@ func TestTheModeAndTheEnvironmentChooseTheSKU(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.want, cfg.gatewayTier().sku)
+			assert.Equal(t, c.want, cfg.gatewayTier().SKU)
 			assert.Equal(t, c.zones, cfg.gatewayZones())
 		})
 	}
@@ -98,19 +102,21 @@ func TestTheGatewaysRulesFollowTheConfiguration(t *testing.T) {
 	set(t, v, "plans.starter.aliases", []string{"nightly", "embed", "chat"})
 	set(t, v, "externalProviders.partner", with(plainProvider, "aliases", entry{"small": "vendor/model:1"}))
 	set(t, v, "tenants.labs.logPrompts", true)
+	set(t, v, "tenants.labs.externalProviders", true)
 	cfg, err := Parse("dev", v)
 	require.NoError(t, err)
 	rules := cfg.gatewayRules("https://batch.example.com")
 	require.NoError(t, rules.Check())
 	assert.Equal(t, []string{"api://onedoor-dev", "https://batch.example.com", "swedencentral", cfg.Base.TenantID}, []string{rules.Audience, rules.ControlPlane, rules.Region, rules.Directory})
 	assert.Equal(t, []apimpolicy.Plan{
-		{Name: "full", TokensPerMinute: 20000, Aliases: []string{"chat", "embed", "reason", "small"}},
+		{Name: "full", TokensPerMinute: 20000, Aliases: []string{"chat", "embed", "open", "reason", "small"}},
 		{Name: "starter", TokensPerMinute: 10000, Quota: 2_000_000, Period: apimpolicy.Monthly, Aliases: []string{"chat", "embed"}},
 	}, rules.Plans, "an alias of the batch door is not sold at this one")
 	assert.Equal(t, []apimpolicy.Tenant{
 		{Name: "analytics", Plan: "full", Applications: []string{"a2222222-2222-4222-8222-222222222222"}, Residency: routing.DataZone},
 		{Name: "helpdesk", Plan: "starter", Applications: []string{"a1111111-1111-4111-8111-111111111111"}, Residency: routing.Regional},
-		{Name: "labs", Plan: "full", Residency: routing.Global, LogPrompts: true},
+		{Name: "labs", Plan: "full", Residency: routing.Anywhere, LogPrompts: true},
 	}, rules.Tenants)
-	assert.Len(t, rules.Aliases, 4)
+	assert.Len(t, rules.Aliases, 5)
+	assert.Equal(t, "api://onedoor-serving-dev", rules.Serving)
 }

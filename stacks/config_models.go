@@ -21,8 +21,9 @@ type Model struct {
 	Model           string                `json:"model"`           // in Azure's catalogue, as in "gpt-5.1"; "" where only others than Azure serve the alias
 	Version         string                `json:"version"`         // pinned, as in "2025-11-13"
 	ContentFilter   openai.Filter         `json:"contentFilter"`   // of its deployments
-	MaxOutputTokens int                   `json:"maxOutputTokens"` // the most that an answer may have, up to 128000; 0 leaves it to the model
+	MaxOutputTokens int                   `json:"maxOutputTokens"` // the most that an answer may have, up to 128000: the gateway lowers what callers ask for; 0 leaves it to the model
 	Deployments     map[string]Deployment `json:"deployments"`     // by a short name: those that take synchronous calls
+	Hops            []string              `json:"hops"`            // what else serves the alias, as in "ray:llama-8b": models of serving.models
 	Batch           *BatchDeployment      `json:"batch"`           // that takes batch jobs; none without it
 }
 
@@ -170,8 +171,17 @@ func (c *Config) checkServed(report *problems) {
 		if n := len(routes[alias].Targets); n > apimpolicy.MaxTargets {
 			report.bad("models."+alias+".deployments", n, fmt.Sprintf("at most %d deployments and providers together: a call is tried on each, and each try may take as long as the whole", apimpolicy.MaxTargets), "")
 		}
-		for _, d := range model.Deployments {
+		_, wrong := c.servedBy(model)
+		for _, hop := range sortedKeys(wrong) {
+			report.bad("models."+alias+".hops", hop, wrong[hop], "")
+		}
+		for _, name := range sortedKeys(model.Deployments) {
+			d := model.Deployments[name]
 			deployments[d.Region]++
+			c.checkZone("models."+alias+".deployments."+name, d.SKU, d.Region)
+		}
+		if model.Batch != nil {
+			c.checkZone("models."+alias+".batch", model.Batch.SKU, c.Base.Location)
 		}
 		if model.Batch != nil && !openai.TakesBatches(model.Model) {
 			c.warn("models."+alias+".batch", "%q is not among the models that were known to take batch jobs in August 2026; if Azure does not take them yet, the deployment fails", model.Model)
@@ -184,12 +194,24 @@ func (c *Config) checkServed(report *problems) {
 	}
 }
 
+// checkZone warns of a deployment of a data zone in a region that is in none: no
+// tenant of residency dataZone is served by it.
+func (c *Config) checkZone(key, sku, region string) {
+	if known, _ := openai.Lookup(sku); known.Residency == openai.DataZone && !openai.InDataZone(region) {
+		c.warn(key+".sku", "%s processes in a data zone, and %s is in none that is known here: Azure may refuse it there, and tenants of residency %s are not served by it", sku, region, openai.DataZone)
+	}
+}
+
 // routes are the aliases with what serves each, in the order in which the
 // gateway tries it.
 func (c *Config) routes() map[string]routing.Alias {
 	targets := c.External.targets()
 	scope := c.Scope()
 	for alias, model := range c.Models {
+		served, _ := c.servedBy(model)
+		for _, name := range served {
+			targets[alias] = append(targets[alias], c.rayTarget(name))
+		}
 		for name, d := range model.Deployments {
 			sku, _ := openai.Lookup(d.SKU)
 			account, deployment := models.AccountName(scope, d.Region), deploymentName(alias, name)
@@ -201,7 +223,9 @@ func (c *Config) routes() map[string]routing.Alias {
 	}
 	routes := map[string]routing.Alias{}
 	for alias, list := range targets {
-		routes[alias] = routing.New(alias, c.Base.Location, list...)
+		route := routing.New(alias, c.Base.Location, list...)
+		route.MaxOutputTokens = c.Models[alias].MaxOutputTokens
+		routes[alias] = route
 	}
 	return routes
 }
@@ -228,11 +252,11 @@ func (c *Config) modelsArgs(p *platform) models.Args {
 		deployment := models.Deployment{Model: model.Model, Version: model.Version, Filter: model.ContentFilter}
 		for _, name := range sortedKeys(model.Deployments) {
 			d := model.Deployments[name]
-			deployment.Name, deployment.SKU, deployment.Capacity = deploymentName(alias, name), d.SKU, d.Capacity
+			deployment.Name, deployment.SKU, deployment.Capacity, deployment.Reserve = deploymentName(alias, name), d.SKU, d.Capacity, d.ReserveInteractive
 			args.Accounts[d.Region] = append(args.Accounts[d.Region], deployment)
 		}
 		if b := model.Batch; b != nil {
-			deployment.Name, deployment.SKU, deployment.Capacity = alias, b.SKU, b.Capacity
+			deployment.Name, deployment.SKU, deployment.Capacity, deployment.Reserve = alias, b.SKU, b.Capacity, 0
 			args.BatchJobs = append(args.BatchJobs, deployment)
 		}
 	}

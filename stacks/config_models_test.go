@@ -59,7 +59,7 @@ func TestRoutesFollowTheConfiguration(t *testing.T) {
 	cfg, err := Parse("prod", v)
 	require.NoError(t, err)
 	routes := cfg.routes()
-	assert.Equal(t, []string{"chat", "embed", "reason", "small"}, sortedKeys(routes))
+	assert.Equal(t, []string{"chat", "embed", "open", "reason", "small"}, sortedKeys(routes))
 	chat := routes["chat"]
 	var order []string
 	for _, target := range chat.Targets {
@@ -74,15 +74,16 @@ func TestRoutesFollowTheConfiguration(t *testing.T) {
 	assert.Equal(t, 150_000, chat.Targets[1].TokensPerMinute, "units of a thousand")
 	assert.Equal(t, 1, chat.Targets[2].Priority)
 	assert.Equal(t, routing.Target{
-		Backend: "external_partner_chat", Kind: routing.External, Deployment: "model-1", URL: "https://api.example.com/v1", Residency: routing.Global, Priority: 2,
+		Backend: "external_partner_chat", Kind: routing.External, Deployment: "model-1", URL: "https://api.example.com/v1", Residency: routing.Anywhere, Priority: 2,
 	}, chat.Targets[3])
 	assert.Equal(t, []routing.Target{chat.Targets[1]}, chat.For(routing.Regional, "swedencentral"))
+	assert.Equal(t, cfg.Models["chat"].MaxOutputTokens, chat.MaxOutputTokens)
 }
 
 func TestModelsBecomeAccounts(t *testing.T) {
 	t.Parallel()
 	for stack, want := range map[string]map[string]int{
-		"dev": {"swedencentral": 5}, "prod": {"swedencentral": 6, "westeurope": 4},
+		"dev": {"swedencentral": 4, "westeurope": 1}, "prod": {"swedencentral": 6, "westeurope": 4},
 	} {
 		cfg, err := Parse(stack, values(t, stack))
 		require.NoError(t, err)

@@ -3,6 +3,8 @@ package stacks
 import (
 	"fmt"
 	"slices"
+
+	"onedoor/internal/apimpolicy"
 )
 
 // Plans is the root key "plans": by name, what tenants buy.
@@ -10,26 +12,11 @@ type Plans map[string]Plan
 
 // Plan is a set of limits. Each tenant of the plan has them for itself.
 type Plan struct {
-	TokensPerMinute int         `json:"tokensPerMinute"` // prompts and answers together, at least 1
-	Quota           int         `json:"quota"`           // tokens in a period; 0 for none
-	Period          QuotaPeriod `json:"period"`          // of the quota, by the calendar in UTC
-	Aliases         []string    `json:"aliases"`         // the models that its tenants may call
+	TokensPerMinute int               `json:"tokensPerMinute"` // prompts and answers together, at least 1
+	Quota           int               `json:"quota"`           // tokens in a period; 0 for none
+	Period          apimpolicy.Period `json:"period"`          // of the quota, by the calendar in UTC
+	Aliases         []string          `json:"aliases"`         // the models that its tenants may call
 }
-
-// QuotaPeriod is how long a quota lasts, in API Management's words.
-// https://learn.microsoft.com/azure/api-management/llm-token-limit-policy
-type QuotaPeriod string
-
-// The periods.
-const (
-	Hourly  QuotaPeriod = "Hourly"
-	Daily   QuotaPeriod = "Daily"
-	Weekly  QuotaPeriod = "Weekly"
-	Monthly QuotaPeriod = "Monthly"
-	Yearly  QuotaPeriod = "Yearly"
-)
-
-var periods = []QuotaPeriod{Hourly, Daily, Weekly, Monthly, Yearly}
 
 const maxPlan = 40
 
@@ -53,8 +40,8 @@ func (p *Plans) check(report *problems) {
 		switch {
 		case plan.Quota == 0 && plan.Period != "":
 			report.bad(key+".period", plan.Period, "nothing: there is no quota", "")
-		case plan.Quota > 0 && !slices.Contains(periods, plan.Period):
-			report.bad(key+".period", plan.Period, oneOf(periods...), string(Monthly))
+		case plan.Quota > 0 && !slices.Contains(apimpolicy.Periods, plan.Period):
+			report.bad(key+".period", plan.Period, oneOf(apimpolicy.Periods...), string(apimpolicy.Monthly))
 		}
 		if len(plan.Aliases) == 0 {
 			report.bad(key+".aliases", nil, "at least one alias: its tenants could call nothing", "")

@@ -44,6 +44,13 @@ func TestWarnings(t *testing.T) {
 	assert.Equal(t, []string{
 		`onedoor:models.chat.batch: "gpt-5-mini" is not among the models that were known to take batch jobs in August 2026; if Azure does not take them yet, the deployment fails`,
 	}, warnings("models.chat.model", "gpt-5-mini"))
+	zonal := func(region string) entry {
+		return with(plainModel, "deployments", entry{"zone": entry{"sku": "DataZoneStandard", "region": region, "capacity": 50}})
+	}
+	assert.Empty(t, warnings("models.extra", zonal("westeurope")))
+	assert.Equal(t, []string{
+		`onedoor:models.extra.deployments.zone.sku: DataZoneStandard processes in a data zone, and uksouth is in none that is known here: Azure may refuse it there, and tenants of residency dataZone are not served by it`,
+	}, warnings("models.extra", zonal("uksouth")))
 	for _, stack := range []string{"dev", "prod"} {
 		cfg, err := Parse(stack, values(t, stack))
 		require.NoError(t, err)
@@ -56,6 +63,7 @@ func TestNoWarningWhereSomeTargetIsUnmeasured(t *testing.T) {
 	t.Parallel()
 	v := alone(t, "externalProviders")
 	set(t, v, "externalProviders.partner", with(plainProvider, "aliases", entry{"embed": "m"}))
+	set(t, v, "tenants.labs.externalProviders", true)
 	set(t, v, "plans.starter.tokensPerMinute", 90_000)
 	cfg, err := Parse("dev", v)
 	require.NoError(t, err)

@@ -19,6 +19,9 @@ func TestTenantsAreChecked(t *testing.T) {
 		"BudgetNegative":      {"tenants.new", with(plainTenant, "monthlyBudget", -1), with(plainTenant, "monthlyBudget", 1), `onedoor:tenants.new.monthlyBudget: got -1, want an amount`},
 		"ApplicationIsAName":  {"tenants.new", with(plainTenant, "applications", []string{"app"}), with(plainTenant, "applications", []string{"c1111111-1111-4111-8111-111111111111"}), `onedoor:tenants.new.applications: got "app", want the client id of an Entra application`},
 		"ApplicationTaken":    {"tenants.new", with(plainTenant, "applications", []string{"A1111111-1111-4111-8111-111111111111"}), nil, `onedoor:tenants.new.applications: got "a1111111-1111-4111-8111-111111111111", want an application of its own: this one speaks for tenant "helpdesk"`},
+		"ExternalOfAZone":     {"tenants.new", with(with(plainTenant, "residency", "dataZone"), "externalProviders", true), with(with(plainTenant, "residency", "global"), "externalProviders", true), `onedoor:tenants.new.externalProviders: got true, want false with residency dataZone: nobody says where a service outside Azure processes`},
+		"KeyGeneration":       {"tenants.new", with(plainTenant, "keyGeneration", 100), with(plainTenant, "keyGeneration", 99), `onedoor:tenants.new.keyGeneration: got 100, want 0 to 99`},
+		"TenantIsTheMaster":   {"tenants.master", plainTenant, nil, `onedoor:tenants.master: want another name: the key of all APIs`},
 		"TenantNameMalformed": {"tenants." + strings.Repeat("a", 41), plainTenant, nil, `want a name of lower-case letters, digits and single hyphens, at most 40 characters`},
 	})
 }
@@ -34,19 +37,21 @@ func TestPlansKeepTheResidencyOfTheirTenants(t *testing.T) {
 	for name, c := range map[string]struct {
 		deployments entry
 		residency   string
+		external    bool // the tenant agreed to providers outside Azure
 		legal       bool
 	}{
-		"RegionalInTheRegion":    {regional("swedencentral"), "regional", true},
-		"RegionalInAnother":      {regional("westeurope"), "regional", false},
-		"ZonalForRegional":       {zonal("swedencentral"), "regional", false},
-		"ZonalForZonal":          {zonal("swedencentral"), "dataZone", true},
-		"ZonalOfAnotherZone":     {zonal("eastus2"), "dataZone", false},
-		"RegionalInTheZone":      {regional("westeurope"), "dataZone", true},
-		"GlobalForZonal":         {global, "dataZone", false},
-		"GlobalForGlobal":        {global, "global", true},
-		"ProviderForZonal":       {nil, "dataZone", false},
-		"ProviderForGlobal":      {nil, "global", true},
-		"AnotherZoneForEverbody": {zonal("eastus2"), "global", true},
+		"RegionalInTheRegion":    {regional("swedencentral"), "regional", false, true},
+		"RegionalInAnother":      {regional("westeurope"), "regional", false, false},
+		"ZonalForRegional":       {zonal("swedencentral"), "regional", false, false},
+		"ZonalForZonal":          {zonal("swedencentral"), "dataZone", false, true},
+		"ZonalOfAnotherZone":     {zonal("eastus2"), "dataZone", false, false},
+		"RegionalInTheZone":      {regional("westeurope"), "dataZone", false, true},
+		"GlobalForZonal":         {global, "dataZone", false, false},
+		"GlobalForGlobal":        {global, "global", false, true},
+		"ProviderForZonal":       {nil, "dataZone", false, false},
+		"ProviderForGlobal":      {nil, "global", false, false},
+		"ProviderForWhoAgreed":   {nil, "global", true, true},
+		"AnotherZoneForEverbody": {zonal("eastus2"), "global", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,7 +63,7 @@ func TestPlansKeepTheResidencyOfTheirTenants(t *testing.T) {
 				set(t, v, "models.extra", with(plainModel, "deployments", c.deployments))
 			}
 			set(t, v, "plans.extra", with(plainPlan, "aliases", []string{"extra"}))
-			set(t, v, "tenants.new", with(with(plainTenant, "plan", "extra"), "residency", c.residency))
+			set(t, v, "tenants.new", with(with(with(plainTenant, "plan", "extra"), "residency", c.residency), "externalProviders", c.external))
 			_, err := Parse("dev", v)
 			if c.legal {
 				assert.NoError(t, err)
@@ -67,4 +72,18 @@ func TestPlansKeepTheResidencyOfTheirTenants(t *testing.T) {
 			require.ErrorContains(t, err, fmt.Sprintf(`onedoor:tenants.new.residency: got %q, want one that a deployment of alias "extra" keeps, which plan "extra" sells, from swedencentral`, c.residency))
 		})
 	}
+}
+
+// A provider that no tenant may reach is probably not meant.
+func TestAProviderThatNobodyReachesIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	v := values(t, "dev")
+	set(t, v, "externalProviders.partner", plainProvider)
+	cfg, err := Parse("dev", v)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"onedoor:externalProviders: no tenant has externalProviders set to true, so no call reaches them"}, cfg.Warnings)
+	set(t, v, "tenants.labs.externalProviders", true)
+	cfg, err = Parse("dev", v)
+	require.NoError(t, err)
+	assert.Empty(t, cfg.Warnings)
 }

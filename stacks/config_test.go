@@ -72,7 +72,7 @@ func queues(name, field string, value any) map[string]any {
 }
 
 // gpu is a valid kind of GPU node, but for one field.
-func gpu(field string, value any) map[string]any {
+func gpuPool(field string, value any) map[string]any {
 	kind := map[string]any{"slot": 1, "size": "Standard_NC40ads_H100_v5", "minNodes": 0, "maxNodes": 1}
 	kind[field] = value
 	return kind
@@ -143,8 +143,8 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		"PoolTooLarge":           {"cluster.pools.worker.maxNodes", 1001, `onedoor:cluster.pools.worker.maxNodes: got 1001, want 1 to 1000 nodes`},
 		"PoolTooLargeForPods":    {"cluster.pools.worker.maxNodes", 250, `onedoor:cluster.podCidr: got 10.244.0.0/16, want room for 343 nodes`},
 		"PoolTooLargeForSubnet":  {"cluster.pools.gpu.a100.maxNodes", 100, `onedoor:network.subnets.gpu-nodes-a100: got 10.40.4.0/25, want at least 133 usable addresses (100 nodes + 33 that an upgrade adds)`},
-		"KindIsNoPoolName":       {"cluster.pools.gpu.A-100", gpu("slot", 1), `onedoor:cluster.pools.gpu.A-100: want a kind of lower-case letters`},
-		"SlotTaken":              {"cluster.pools.gpu.h100", gpu("slot", 0), `onedoor:cluster.pools.gpu.h100: got slot 0, want a slot of its own`},
+		"KindIsNoPoolName":       {"cluster.pools.gpu.A-100", gpuPool("slot", 1), `onedoor:cluster.pools.gpu.A-100: want a kind of lower-case letters`},
+		"SlotTaken":              {"cluster.pools.gpu.h100", gpuPool("slot", 0), `onedoor:cluster.pools.gpu.h100: got slot 0, want a slot of its own`},
 		"TenantIsNoGUID":         {"base.tenantId", "example.com", `onedoor:base.tenantId: got "example.com", want the GUID of the Entra tenant`},
 		"PayloadsGoneTooSoon":    {"storage.payloadDays", 5, `onedoor:storage.payloadDays: got 5, want at least 7 days, or a live message of queue "audio" could point at nothing: (message 25h0m0s + back end 24h0m0s + dead-letter triage 72h0m0s) in whole days + 1 = 7 days, where a message lives for 24h0m0s of waiting + 10 deliveries x 6m0s = 25h0m0s`},
 		"EvidenceTooShort":       {"storage.evidenceDays", 29, `onedoor:storage.evidenceDays: got 29, want 30 to 3650 days`},
@@ -179,12 +179,12 @@ func TestWrongValuesSayWhatIsWanted(t *testing.T) {
 		"LeastAboveMost":         {"cluster.pools.worker.minNodes", 11, `onedoor:cluster.pools.worker.minNodes: got 11, want 0 to 10`},
 		"SystemPoolMayBeEmpty":   {"cluster.pools.system.minNodes", 0, `onedoor:cluster.pools.system.minNodes: got 0, want`},
 		"SystemPoolTooSmall":     {"cluster.pools.system.size", "Standard_B4ms", `onedoor:cluster.pools.system.size: got`},
-		"GPUSizeUnknown":         {"cluster.pools.gpu.h100", gpu("size", "Standard_NC40ads_H100_v6"), `onedoor:cluster.pools.gpu.h100.size: got "Standard_NC40ads_H100_v6", want a VM size with NVIDIA GPUs, nearest is Standard_NC40ads_H100_v5`},
-		"GPUSizeWithoutGPU":      {"cluster.pools.gpu.h100", gpu("size", "Standard_D4s_v5"), `onedoor:cluster.pools.gpu.h100.size: got "Standard_D4s_v5", want a VM size with NVIDIA GPUs`},
+		"GPUSizeUnknown":         {"cluster.pools.gpu.h100", gpuPool("size", "Standard_NC40ads_H100_v6"), `onedoor:cluster.pools.gpu.h100.size: got "Standard_NC40ads_H100_v6", want a VM size with NVIDIA GPUs, nearest is Standard_NC40ads_H100_v5`},
+		"GPUSizeWithoutGPU":      {"cluster.pools.gpu.h100", gpuPool("size", "Standard_D4s_v5"), `onedoor:cluster.pools.gpu.h100.size: got "Standard_D4s_v5", want a VM size with NVIDIA GPUs`},
 		"CardCannotBeCut":        {"cluster.pools.gpu.a10", map[string]any{"slot": 2, "size": "Standard_NV36ads_A10_v5", "minNodes": 0, "maxNodes": 1, "mig": "MIG1g"}, `onedoor:cluster.pools.gpu.a10.size: got "Standard_NV36ads_A10_v5", want a size with A100, H100 or H200 cards`},
-		"ProfileUnknown":         {"cluster.pools.gpu.h100", gpu("mig", "MIG5g"), `onedoor:cluster.pools.gpu.h100.mig: got`},
+		"ProfileUnknown":         {"cluster.pools.gpu.h100", gpuPool("mig", "MIG5g"), `onedoor:cluster.pools.gpu.h100.mig: got`},
 		"ZoneUnknown":            {"cluster.pools.worker.zones", []string{"4"}, `onedoor:cluster.pools.worker.zones: got`},
-		"KindIsAnotherPool":      {"cluster.pools.gpu.worker", gpu("slot", 1), `onedoor:cluster.pools.gpu.worker: want a kind`},
+		"KindIsAnotherPool":      {"cluster.pools.gpu.worker", gpuPool("slot", 1), `onedoor:cluster.pools.gpu.worker: want a kind`},
 		"KeyUnknown":             {"network.addresSpace", "10.0.0.0/8", "onedoor:network.addresSpace: unknown key, nearest is onedoor:network.addressSpace"},
 		"KeyUnknownInMap":        {"cluster.pools.gpu.a100.maxNode", 3, "onedoor:cluster.pools.gpu.a100.maxNode: unknown key"},
 		"RootIsNoMap":            {"netwrok.addressSpace", "10.40.0.0/20", "onedoor:netwrok: unknown key, nearest is onedoor:network"},
@@ -260,6 +260,7 @@ func TestTheGatewaysOwnZoneIsTheStacks(t *testing.T) {
 		if c.mode == "existing" {
 			set(t, v, "network.dns.resourceGroupId", "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-dns")
 		}
+		unserved(t, v)
 		set(t, v, "gateway.mode", c.gateway)
 		cfg, err := Parse("prod", v)
 		require.NoError(t, err, name)

@@ -16,6 +16,7 @@ import (
 	"onedoor/internal/az/openai"
 	"onedoor/internal/capacity"
 	"onedoor/internal/kube"
+	"onedoor/internal/prices"
 	"onedoor/internal/ref"
 )
 
@@ -257,7 +258,11 @@ func (c *Config) shares() map[string]capacity.Share {
 func resultsOf(queue string) string { return "results-" + queue }
 
 // workersArgs are what the configuration says about the workers.
-func (c *Config) workersArgs(p *platform, made ground, door pulumi.StringInput, keys ref.Keys) workers.Args {
+func (c *Config) workersArgs(p *platform, made ground, door pulumi.StringInput, keys ref.Keys) (workers.Args, error) {
+	table, err := prices.Load()
+	if err != nil {
+		return workers.Args{}, err
+	}
 	args := workers.Args{
 		Cluster: p.cluster.Made, Namespace: made.namespaces[kube.Workers], Scaling: made.scaling, Scaler: p.trust.Clients[scaler],
 		Image: p.image(c.Workers.Image), NodeSelector: nodesOf("worker"),
@@ -273,8 +278,18 @@ func (c *Config) workersArgs(p *platform, made ground, door pulumi.StringInput, 
 		args.Queues[name] = workers.Queue{
 			Queue: p.queue.Queues[name], ClientID: p.trust.Clients[worker(name)], Jobs: work.Shape == ShapeJob,
 			Payloads: queue.container(name), Results: resultsOf(name), Alias: work.Alias, Load: work.load(), Share: shares[name],
-			Hold: hold, P99: queue.P99, Batch: queue.Batch, Backlog: backlog, PayloadMiB: work.PayloadMiB,
+			Hold: hold, P99: queue.P99, Batch: queue.Batch, Backlog: backlog, PayloadMiB: work.PayloadMiB, PriceAs: priceAs(table, c.Models[rule.Alias]),
 		}
 	}
-	return args
+	return args, nil
+}
+
+// priceAs is the row of the price table that calls of the model are counted by, as
+// workers read it; "" where the table has none.
+func priceAs(table *prices.Table, model Model) string {
+	price := model.dearest(table)
+	if _, known := table.Tokens(price.Model, price.SKU); !known {
+		return ""
+	}
+	return price.Model + "/" + price.SKU
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/internal/capacity"
+	"onedoor/internal/prices"
 )
 
 // alone are the values of dev without what is built on them: a test that changes
@@ -85,7 +86,7 @@ func TestSharesFollowFromTheDeploymentsThatHaveAQuota(t *testing.T) {
 	assert.Equal(t, 3, shares["image"].Replicas)
 	quotas := cfg.quotas()
 	assert.Equal(t, 2, len(cfg.poolRules())-3)
-	assert.Equal(t, map[string]int{"nvidia.com/gpu": 8*7 + 8}, quotas["onedoor-serving"].Devices, "8 nodes with 7 slices and 8 with one GPU")
+	assert.Equal(t, map[string]int{"nvidia.com/gpu": 4*2 + 8*2}, quotas["onedoor-serving"].Devices, "4 nodes with two slices and 8 with two GPUs")
 	assert.Equal(t, 3, quotas["onedoor-batch"].Pods, "two replicas, and one more while they are replaced")
 }
 
@@ -122,4 +123,16 @@ func TestReceiversOfAllQueuesAreCounted(t *testing.T) {
 	set(t, v, "workers.queues.document.maxReplicas", 18)
 	_, err = Parse("prod", v)
 	require.NoError(t, err)
+}
+
+// What a worker cannot find in the price table it would refuse to start with.
+func TestItemsAreCountedByTheDearestDeploymentThatHasAPrice(t *testing.T) {
+	t.Parallel()
+	table, err := prices.Load()
+	require.NoError(t, err)
+	zone, global, bought := Deployment{SKU: "DataZoneStandard"}, Deployment{SKU: "GlobalStandard"}, Deployment{SKU: "GlobalProvisionedManaged"}
+	assert.Equal(t, "gpt-5.1/DataZoneStandard", priceAs(table, Model{Model: "gpt-5.1", Deployments: map[string]Deployment{"a": global, "b": zone, "c": bought}}))
+	assert.Equal(t, "gpt-5.1/GlobalStandard", priceAs(table, Model{Model: "gpt-5.1", Deployments: map[string]Deployment{"a": global, "c": bought}}))
+	assert.Empty(t, priceAs(table, Model{Model: "not-in-the-table", Deployments: map[string]Deployment{"a": global}}))
+	assert.Empty(t, priceAs(table, Model{}))
 }

@@ -131,12 +131,18 @@ func elem(t reflect.Type, key string) reflect.Type {
 		return t.Elem()
 	case reflect.Struct:
 		for field := range t.Fields() {
-			if field.Tag.Get("json") == key {
+			if jsonName(field) == key {
 				return field.Type
 			}
 		}
 	}
 	return t
+}
+
+// jsonName is the key that a field is read from.
+func jsonName(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return name
 }
 
 // brackets are how the decoder writes the key of a map or the index of a list.
@@ -174,7 +180,7 @@ func keysOf(t reflect.Type, prefix string) []string {
 	}
 	var out []string
 	for field := range t.Fields() {
-		key := field.Tag.Get("json")
+		key := jsonName(field)
 		if prefix != "" {
 			key = prefix + "." + key
 		}

@@ -44,6 +44,7 @@ func fullAccount(n int) entry {
 	if len(all["extra"].(entry)["deployments"].(entry)) == 0 {
 		delete(all, "extra")
 	}
+	all["open"] = entry{"hops": []string{"ray:llama-8b"}}
 	return all
 }
 

@@ -91,22 +91,30 @@ func (c *Config) pricedModels() ([]alerts.Model, error) {
 	var list []alerts.Model
 	for _, alias := range sortedKeys(c.Models) {
 		model := c.Models[alias]
-		dearest := prices.Tokens{Model: model.Model}
 		for _, name := range sortedKeys(model.Deployments) {
-			price := priceOf(table, model.Model, model.Deployments[name].SKU)
-			if price.Output > dearest.Output || price.Input > dearest.Input || dearest.SKU == "" {
-				dearest = price
-			}
-			list = append(list, alerts.Model{Name: deploymentName(alias, name), Door: alerts.DoorGateway, Alias: alias, Price: price})
+			list = append(list, alerts.Model{Name: deploymentName(alias, name), Door: alerts.DoorGateway, Alias: alias, Price: priceOf(table, model.Model, model.Deployments[name].SKU)})
 		}
 		if len(model.Deployments) > 0 {
-			list = append(list, alerts.Model{Name: alias, Door: alerts.DoorGateway, Alias: alias, Price: dearest})
+			list = append(list, alerts.Model{Name: alias, Door: alerts.DoorGateway, Alias: alias, Price: model.dearest(table)})
 		}
 		if model.Batch != nil {
 			list = append(list, alerts.Model{Name: alias, Door: alerts.DoorBatch, Alias: alias, Price: priceOf(table, model.Model, model.Batch.SKU)})
 		}
 	}
 	return list, nil
+}
+
+// dearest is what the model costs by the token in its dearest deployment: nobody
+// knows which of them a call goes to.
+func (m Model) dearest(table *prices.Table) prices.Tokens {
+	dearest := prices.Tokens{Model: m.Model}
+	for _, name := range sortedKeys(m.Deployments) {
+		price := priceOf(table, m.Model, m.Deployments[name].SKU)
+		if price.Output > dearest.Output || price.Input > dearest.Input || dearest.SKU == "" {
+			dearest = price
+		}
+	}
+	return dearest
 }
 
 // priceOf is what a model costs by the token in a SKU, nothing where the table

@@ -104,7 +104,7 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.Reso
 		return nil, err
 	}
 	if p.trust, err = federation.New(ctx, "federation", federation.Args{
-		Scope: cfg.Scope(), Group: p.base.Platform, Issuer: p.cluster.Issuer, Trust: p.trusted(),
+		Scope: cfg.Scope(), Group: p.base.Platform, Issuer: p.cluster.Issuer, Trust: p.trusted(cfg.Serving.Engine),
 	}, provider); err != nil {
 		return nil, err
 	}
@@ -122,6 +122,7 @@ const (
 	controlPlane = "control-plane"
 	scaler       = "scaler"
 	modelServer  = "model-server"
+	servingEdge  = "serving-edge"
 )
 
 // worker is the short name of the workers of a queue.
@@ -129,7 +130,7 @@ func worker(modality string) string { return "worker-" + modality }
 
 // trusted says which service account acts as which identity. KEDA's operator asks
 // for the length of every queue as the scaler; nobody else does.
-func (p *platform) trusted() map[string]federation.Trust {
+func (p *platform) trusted(engine ServingEngine) map[string]federation.Trust {
 	acts := func(as ref.Identity, account kube.ServiceAccount) federation.Trust {
 		return federation.Trust{Identity: as, Subjects: []kube.ServiceAccount{account}}
 	}
@@ -137,6 +138,10 @@ func (p *platform) trusted() map[string]federation.Trust {
 		controlPlane: acts(p.identity.ControlPlane, kube.ControlPlane),
 		scaler:       acts(p.identity.Scaler, kube.KEDA),
 		modelServer:  acts(p.identity.Serving, kube.ModelServer),
+		servingEdge:  acts(p.identity.Edge, kube.ServingEdge),
+	}
+	if engine == EngineAnyscale {
+		trust[modelServer] = federation.Trust{Identity: p.identity.Serving, Subjects: []kube.ServiceAccount{kube.Anyscale, kube.ModelServer}}
 	}
 	for modality, identity := range p.identity.Workers {
 		trust[worker(modality)] = acts(identity, kube.Worker(modality))
@@ -177,8 +182,8 @@ func (c *Config) identityArgs(p *platform) identity.Args {
 // storageArgs are what the configuration says about storage.
 func (c *Config) storageArgs(p *platform) storage.Args {
 	args := storage.Args{
-		Scope: c.Scope(), Group: p.base.Platform, Endpoints: p.network.Subnets[netplan.EndpointsData], Zones: p.network.Zones,
-		ControlPlane: p.identity.ControlPlane, Runner: p.identity.Runner, Queues: map[string]storage.Queue{},
+		Scope: c.Scope(), Group: p.base.Platform, Endpoints: p.network.Subnets[netplan.EndpointsData], Zones: p.network.Zones, Logs: p.base.Logs,
+		ControlPlane: p.identity.ControlPlane, Runner: p.identity.Runner, Serving: p.identity.Serving, Queues: map[string]storage.Queue{},
 		Days: storage.Days{
 			Payloads: c.Storage.PayloadDays, Results: c.Storage.ResultDays, Batch: c.Storage.BatchDays,
 			Evidence: c.Storage.EvidenceDays, SoftDelete: c.Storage.SoftDeleteDays,
@@ -244,11 +249,11 @@ func (c *Config) gatewayArgs(p *platform) gateway.Args {
 	args := gateway.Args{
 		Scope: c.Scope(), Group: p.base.Platform, Network: c.Gateway.network(),
 		Subnet: p.network.Subnets[netplan.Gateway], Doors: p.network.Subnets[netplan.Doors], Zones: p.network.Zones,
-		SKU:       gateway.SKU{Name: string(c.gatewayTier().sku), Capacity: c.Gateway.Capacity, Zones: c.gatewayZones()},
+		SKU:       gateway.SKU{Name: c.gatewayTier().SKU, Capacity: c.Gateway.Capacity, Zones: c.gatewayZones()},
 		Publisher: gateway.Publisher{Name: c.Gateway.PublisherName, Email: c.Gateway.PublisherEmail},
 		Identity:  p.identity.Gateway, Logs: p.base.Logs, Insights: p.base.Insights,
 		Vault: gateway.Vault{Resource: p.vault.Gateway.Resource, URL: p.vault.Gateway.URL},
-		Rules: c.gatewayRules(c.doorURL(netplan.BatchDoor)), Workers: p.identity.Workers, Secrets: c.External.secrets(),
+		Rules: c.gatewayRules(c.doorURL(netplan.BatchDoor)), Workers: p.identity.Workers, Secrets: c.External.secrets(), Authority: c.Serving.trusted(), Keys: c.Tenants.keys(),
 	}
 	for _, region := range sortedKeys(p.models.Accounts) {
 		args.Accounts = append(args.Accounts, p.models.Accounts[region])
@@ -258,7 +263,7 @@ func (c *Config) gatewayArgs(p *platform) gateway.Args {
 
 // networkArgs are what the configuration says about the network.
 func (c *Config) networkArgs(b *base.Base) network.Args {
-	args := network.Args{Scope: c.Scope(), Group: b.Platform, Site: c.site(), Existing: existing(c.Network.Existing.VNetID), DNS: c.dns()}
+	args := network.Args{Scope: c.Scope(), Group: b.Platform, Logs: b.Logs, Site: c.site(), Existing: existing(c.Network.Existing.VNetID), DNS: c.dns()}
 	for _, name := range sortedKeys(c.Network.Peers) {
 		args.Peers = append(args.Peers, network.Peer{Name: name, ID: c.Network.Peers[name].VNetID})
 	}

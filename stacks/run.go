@@ -58,6 +58,13 @@ func compose(ctx *pulumi.Context, sleep retry.Sleep) error {
 			return err
 		}
 	}
+	seen, err := newObservability(ctx, cfg, p, pulumi.Provider(azure))
+	if err != nil {
+		return err
+	}
+	if len(seen.Functions) > 0 { // the workspace is somebody else's
+		ctx.Export("functions", pulumi.ToStringMapOutput(seen.Functions))
+	}
 	if !cfg.Policy.Assign { // somebody else assigns them
 		policies, err := guard.JSON(cfg.Scope(), guard.Groups{Platform: p.base.Platform.Plain, BatchDoor: p.base.BatchDoor.Plain}, cfg.Policy.Guard.BatchGroups)
 		if err != nil {

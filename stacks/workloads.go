@@ -39,6 +39,12 @@ func newWorkloads(ctx *pulumi.Context, cfg *Config, p *platform, opts ...pulumi.
 	}, opts...); err != nil {
 		return err
 	}
+	if err := newServing(ctx, cfg, p, made, opts...); err != nil {
+		return err
+	}
+	if err := newMonitors(ctx, p, made, opts...); err != nil {
+		return err
+	}
 	door, err := batch.New(ctx, "batch", cfg.batchArgs(p, made), opts...)
 	if err != nil {
 		return err
@@ -46,7 +52,11 @@ func newWorkloads(ctx *pulumi.Context, cfg *Config, p *platform, opts ...pulumi.
 	if len(cfg.Workers.Queues) == 0 {
 		return nil
 	}
-	_, err = workers.New(ctx, "workers", cfg.workersArgs(p, made, door.URL, door.Keys), opts...)
+	args, err := cfg.workersArgs(p, made, door.URL, door.Keys)
+	if err != nil {
+		return err
+	}
+	_, err = workers.New(ctx, "workers", args, opts...)
 	return err
 }
 
@@ -55,6 +65,7 @@ func (c *Config) accounts(p *platform) map[kube.ServiceAccount]clusterbase.Accou
 	accounts := map[kube.ServiceAccount]clusterbase.Account{
 		kube.ControlPlane: {ClientID: p.trust.Clients[controlPlane]},
 		kube.ModelServer:  {ClientID: p.trust.Clients[modelServer]},
+		kube.ServingEdge:  {ClientID: p.trust.Clients[servingEdge]},
 		kube.DevicePlugin: {},
 		kube.Nightly:      {},
 	}

@@ -44,7 +44,9 @@ func count[P, T any](t *testing.T, pager *runtime.Pager[P], items func(P) []*T) 
 // as many of each kind as the program made.
 func TestMicrosoftsClientsReadTheDoorBack(t *testing.T) {
 	t.Parallel()
-	s := session(t, "dev", smallFile(t))
+	s := session(t, "dev", changed(t, smallFile(t), map[string]any{"externalProviders": map[string]any{
+		"partner": map[string]any{"baseUrl": "https://api.example.com/v1", "secretName": "partner-api-key", "aliases": map[string]any{"small": "small-1"}},
+	}}))
 	s.Inspect = func(c *sim.Cloud) {
 		made, gateway, accounts := map[string]int{}, "", []string{} // by type in lower case
 		for _, r := range c.State().Resources {
@@ -74,7 +76,7 @@ func TestMicrosoftsClientsReadTheDoorBack(t *testing.T) {
 		assert.Equal(t, armapimanagement.SKUTypeDeveloper, *service.SKU.Name)
 
 		const below = "microsoft.apimanagement/service/"
-		apis := []string{}
+		apis, products, diagnostics, links := []string{}, []string{}, 0, 0
 		assert.Equal(t, made[below+"apis"], count(t, apim.NewAPIClient().NewListByServicePager(group, name, nil), func(p armapimanagement.APIClientListByServiceResponse) []*armapimanagement.APIContract {
 			for _, api := range p.Value {
 				apis = append(apis, *api.Name)
@@ -89,9 +91,29 @@ func TestMicrosoftsClientsReadTheDoorBack(t *testing.T) {
 			document, err := apim.NewAPIPolicyClient().Get(t.Context(), group, name, api, armapimanagement.PolicyIDNamePolicy, nil)
 			require.NoError(t, err)
 			assert.Contains(t, *document.Properties.Value, "<policies>")
+			diagnostics += count(t, apim.NewAPIDiagnosticClient().NewListByServicePager(group, name, api, nil), func(p armapimanagement.APIDiagnosticClientListByServiceResponse) []*armapimanagement.DiagnosticContract {
+				return p.Value
+			})
 		}
 		assert.Equal(t, made[below+"apis/operations"], operations)
+		assert.Equal(t, made[below+"apis/diagnostics"], diagnostics)
 		assert.Equal(t, made[below+"products"], count(t, apim.NewProductClient().NewListByServicePager(group, name, nil), func(p armapimanagement.ProductClientListByServiceResponse) []*armapimanagement.ProductContract {
+			for _, product := range p.Value {
+				products = append(products, *product.Name)
+			}
+			return p.Value
+		}))
+		for _, product := range products {
+			document, err := apim.NewProductPolicyClient().Get(t.Context(), group, name, product, armapimanagement.PolicyIDNamePolicy, nil)
+			require.NoError(t, err)
+			assert.Contains(t, *document.Properties.Value, "token-limit")
+			links += count(t, apim.NewProductAPILinkClient().NewListByProductPager(group, name, product, nil), func(p armapimanagement.ProductAPILinkClientListByProductResponse) []*armapimanagement.ProductAPILinkContract {
+				return p.Value
+			})
+		}
+		assert.Equal(t, made[below+"products/apilinks"], links)
+		assert.NotZero(t, made[below+"namedvalues"], "the provider's key")
+		assert.Equal(t, made[below+"namedvalues"], count(t, apim.NewNamedValueClient().NewListByServicePager(group, name, nil), func(p armapimanagement.NamedValueClientListByServiceResponse) []*armapimanagement.NamedValueContract {
 			return p.Value
 		}))
 		assert.Equal(t, made[below+"subscriptions"], count(t, apim.NewSubscriptionClient().NewListPager(group, name, nil), func(p armapimanagement.SubscriptionClientListResponse) []*armapimanagement.SubscriptionContract {
@@ -109,7 +131,7 @@ func TestMicrosoftsClientsReadTheDoorBack(t *testing.T) {
 
 		models, err := armcognitiveservices.NewClientFactory(core.SubscriptionOf(gateway), anybody{}, options("2024-10-01"))
 		require.NoError(t, err)
-		deployments := 0
+		deployments, filters := 0, 0
 		for _, id := range accounts {
 			group, name := core.Name(core.GroupOf(id)), core.Name(id)
 			account, err := models.NewAccountsClient().Get(t.Context(), group, name, nil)
@@ -119,8 +141,12 @@ func TestMicrosoftsClientsReadTheDoorBack(t *testing.T) {
 			deployments += count(t, models.NewDeploymentsClient().NewListPager(group, name, nil), func(p armcognitiveservices.DeploymentsClientListResponse) []*armcognitiveservices.Deployment {
 				return p.Value
 			})
+			filters += count(t, models.NewRaiPoliciesClient().NewListPager(group, name, nil), func(p armcognitiveservices.RaiPoliciesClientListResponse) []*armcognitiveservices.RaiPolicy {
+				return p.Value
+			})
 		}
 		assert.Equal(t, made["microsoft.cognitiveservices/accounts/deployments"], deployments)
+		assert.Equal(t, made["microsoft.cognitiveservices/accounts/raipolicies"], filters)
 	}
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)

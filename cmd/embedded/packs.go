@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
 	"onedoor/internal/engine"
 	"onedoor/internal/policypack"
 	"onedoor/internal/policypack/results"
@@ -138,12 +140,17 @@ func (s *Session) document(j judging, result *engine.Result) (*results.Document,
 	if err := agree(runs, result); err != nil {
 		return nil, err
 	}
-	review := s.review(j.waivers, result.Project, runs)
-	s.tell(review)
 	subject := results.Subject{Project: result.Project, Stack: result.Stack, Simulated: true}
 	if subject.PlanSHA256, err = planHash(result); err != nil {
 		return nil, err
 	}
+	return s.describe(subject, runs, j.waivers)
+}
+
+// describe makes the document of what packs judged of a subject.
+func (s *Session) describe(subject results.Subject, runs []results.Run, w waivers) (*results.Document, error) {
+	review := s.review(w, subject.Project, runs)
+	s.tell(review)
 	config, err := os.ReadFile(s.StackFile)
 	if err != nil {
 		return nil, err
@@ -176,6 +183,24 @@ func agree(runs []results.Run, result *engine.Result) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// Collect makes the document of what packs wrote to dir in a run of Pulumi itself,
+// over live Azure.
+func (s *Session) Collect(dir string) (*results.Document, error) {
+	project, err := workspace.LoadProject(filepath.Join(s.Dir, "Pulumi.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.readWaivers()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := results.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return s.describe(results.Subject{Project: project.Name.String(), Stack: s.Stack}, runs, w)
 }
 
 // planHash names what was planned: the same program and configuration over the

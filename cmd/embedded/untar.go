@@ -12,7 +12,7 @@ import (
 
 // untar writes the files of an archive below dir. Links and other special files are
 // refused: a repository may come from anybody.
-func untar(archive []byte, dir string) error {
+func untar(archive []byte, dir string) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func untar(archive []byte, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { err = errors.Join(err, root.Close()) }()
 	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
 		h, err := reader.Next()
 		switch {

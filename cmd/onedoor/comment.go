@@ -27,7 +27,7 @@ func (at screen) comment() *cobra.Command {
 		Example: "  onedoor comment --pull-request 7 out/dev/change.md out/prod/change.md\n  onedoor comment --head stranger:patch-1 --sha 3f2c1d0 change-dev/change.md",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("onedoor comment: got no file, want one change.md or more")}
+				return realError{fmt.Errorf("onedoor comment: got no file, want one change.md or more")}
 			}
 			return nil
 		},
@@ -38,13 +38,13 @@ func (at screen) comment() *cobra.Command {
 			}
 			to, err := pullRequest(c.Context(), from, os.Getenv)
 			if err != nil {
-				return usageError{fmt.Errorf("onedoor comment: %w", err)}
+				return realError{fmt.Errorf("onedoor comment: %w", err)}
 			}
 			posted := []forge.Posted{}
 			for _, comment := range comments {
 				done, err := to.Put(c.Context(), comment)
 				if err != nil {
-					return usageError{fmt.Errorf("onedoor comment: %w", err)}
+					return realError{fmt.Errorf("onedoor comment: %w", err)}
 				}
 				posted = append(posted, done)
 				if !asJSON {
@@ -72,11 +72,11 @@ func (at screen) readComments(paths []string) ([]forge.Comment, error) {
 	for _, path := range paths {
 		raw, err := os.ReadFile(at.path(path))
 		if err != nil {
-			return nil, usageError{fmt.Errorf("%w; want a change.md of onedoor preview --base", err)}
+			return nil, realError{fmt.Errorf("%w; want a change.md of onedoor preview --base", err)}
 		}
 		comment, err := forge.Read(string(raw))
 		if err != nil {
-			return nil, usageError{fmt.Errorf("%s: %w", path, err)}
+			return nil, realError{fmt.Errorf("%s: %w", path, err)}
 		}
 		out = append(out, comment)
 	}

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"onedoor/cmd/embedded"
@@ -25,7 +24,8 @@ import (
 )
 
 // compare reports on a change: the base is brought up in a simulated cloud, and the
-// working tree planned over it, judged by its own packs and by those of the base.
+// working tree planned over it; both are judged by their own packs, and the working
+// tree by those of the base too.
 func (at screen) compare(ctx context.Context, f *flags, p previewFlags) error {
 	s, err := findStack(at.dir, f.stack)
 	if err != nil {
@@ -76,16 +76,22 @@ func (at screen) compare(ctx context.Context, f *flags, p previewFlags) error {
 
 // standing is a stack that the base has brought up.
 type standing struct {
-	home      string // its state and cloud
-	resources []engine.Resource
+	state string // home of what stands
+	plan  string // home without anything, for plans that are compared with one another
+
+	resources []engine.Resource // as the base plans them from nothing
 	policy    results.Document
 	configs   map[string]string // of the base's packs
 }
 
-// bringUp makes the stack of the base in home, which it clears, and judges it there.
-// A base that lacks the stack has made nothing.
+// bringUp judges the stack of the base and makes it, in home, which it clears. A base
+// that lacks the stack has made nothing.
+//
+// Policies are compared on plans from nothing: an update knows more of what it
+// leaves alone than of what it changes, and the difference would look like one of
+// the rules.
 func (at screen) bringUp(ctx context.Context, base *embedded.Base, s stack, home string) (standing, error) {
-	was := standing{home: home, configs: map[string]string{}}
+	was := standing{state: filepath.Join(home, "state"), plan: filepath.Join(home, "plan"), configs: map[string]string{}}
 	if err := os.RemoveAll(home); err != nil {
 		return was, err
 	}
@@ -102,21 +108,20 @@ func (at screen) bringUp(ctx context.Context, base *embedded.Base, s stack, home
 		word = s.name
 	}
 	out := filepath.Join(home, "out")
-	fmt.Fprintf(at.stderr, "Bringing up %s as %s has it.\n", s.name, base.Name)
-	if err := base.Run(ctx, at.stderr, "up", "--stack", word, "--home", home, "--out", out, "--as-base"); err != nil {
+	fmt.Fprintf(at.stderr, "Judging %s as %s has it, by its own rules.\n", s.name, base.Name)
+	refused := base.Run(ctx, at.stderr, "preview", "--stack", word, "--home", was.plan, "--out", out)
+	var err error
+	if was.resources, err = readRecord(filepath.Join(out, s.name, "preview.json")); err != nil { // a base that its packs refuse has a record too
+		return was, errors.Join(refused, err)
+	}
+	if was.policy, err = at.readPolicy(filepath.Join(out, s.name, "policy.json")); err != nil {
+		return was, errors.Join(refused, err)
+	}
+	if err := was.keepConfigs(base, s); err != nil {
 		return was, err
 	}
-	fmt.Fprintf(at.stderr, "Judging it by its own rules.\n")
-	judging := base.Run(ctx, at.stderr, "preview", "--stack", word, "--home", home, "--out", out)
-	record, err := readRecord(filepath.Join(out, s.name, "preview.json"))
-	if err != nil { // a base that its packs refuse has a record too
-		return was, errors.Join(judging, err)
-	}
-	was.resources = record
-	if was.policy, err = at.readPolicy(filepath.Join(out, s.name, "policy.json")); err != nil {
-		return was, errors.Join(judging, err)
-	}
-	return was, was.keepConfigs(base, s)
+	fmt.Fprintf(at.stderr, "Bringing it up.\n")
+	return was, base.Run(ctx, at.stderr, "up", "--stack", word, "--home", was.state, "--out", out, "--as-base")
 }
 
 // keepConfigs finds the configurations that the base's packs had, and puts those
@@ -126,12 +131,12 @@ func (w *standing) keepConfigs(base *embedded.Base, s stack) error {
 		own := filepath.Join(base.Dir, "policies", "stacks", s.name, pack.Name+".json")
 		raw, err := os.ReadFile(own)
 		if errors.Is(err, fs.ErrNotExist) {
-			raw, err = os.ReadFile(filepath.Join(w.home, "judged", s.name, pack.Name+".config.json"))
+			raw, err = os.ReadFile(filepath.Join(w.plan, "judged", s.name, pack.Name+".config.json"))
 		}
 		if err != nil {
 			return fmt.Errorf("configuration of the base's pack %s: %w", pack.Name, err)
 		}
-		kept := filepath.Join(w.home, "rules", pack.Name+".json")
+		kept := filepath.Join(filepath.Dir(w.plan), "rules", pack.Name+".json")
 		if err := writeFiles(map[string][]byte{kept: raw}); err != nil {
 			return err
 		}
@@ -143,53 +148,64 @@ func (w *standing) keepConfigs(base *embedded.Base, s stack) error {
 // judgeChange plans the working tree over what stands, and compares. It returns what
 // the working tree's own packs judged, too.
 func (at screen) judgeChange(ctx context.Context, s stack, base *embedded.Base, was standing) (*change.Report, *results.Document, error) {
-	plan := func(rules *embedded.Rules) (*engine.Result, *results.Document, error) {
-		session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: was.home, Progress: at.stderr, Rules: rules,
+	session := func(home string) *embedded.Session {
+		return &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: home, Progress: at.stderr,
 			BaseWaivers: filepath.Join(base.Dir, "policies", "waivers.yaml"), // a change does not excuse itself
 		}
-		result, err := session.Preview(ctx)
-		if session.Policy == nil { // a plan that only policies refuse is whole, and judged
+	}
+	judge := func(rules *embedded.Rules) (*engine.Result, *results.Document, error) {
+		judging := session(was.plan)
+		judging.Rules = rules
+		result, err := judging.Preview(ctx)
+		if judging.Policy == nil { // a plan that only policies refuse is whole, and judged
 			return nil, nil, err
 		}
-		return result, session.Policy, nil
+		return result, judging.Policy, nil
 	}
-	fmt.Fprintln(at.stderr, "Planning the change, judged by its own rules.")
-	result, policy, err := plan(nil)
+	fmt.Fprintln(at.stderr, "Judging the change by its own rules.")
+	after, policy, err := judge(nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &change.Report{
-		Project: result.Project, Stack: s.name, Simulated: true,
-		Base:     change.Revision{Name: base.Name, Commit: base.Commit, Dirty: base.Dirty},
-		Head:     change.Revision{Name: "the working tree"},
-		Changes:  change.Of(result.Resources),
-		Blocking: policy.Summary.Blocking,
-		OnlyBase: []results.Result{},
-		Capacity: change.Capacity(was.resources, result.Resources),
-		Duration: change.Critical(result.Resources, took),
-	}
-	r.Head.Commit, r.Head.Dirty = embedded.Commit(s.dir)
+	onlyBase := []results.Result{}
 	if len(was.configs) > 0 {
-		fmt.Fprintln(at.stderr, "Planning the change, judged by the rules of the base.")
-		_, judged, err := plan(base.Rules(was.configs))
+		fmt.Fprintln(at.stderr, "Judging the change by the rules of the base.")
+		_, judged, err := judge(base.Rules(was.configs))
 		if err != nil {
 			return nil, nil, err
 		}
-		r.OnlyBase = change.OnlyBase(was.policy, *judged, *policy)
+		onlyBase = change.OnlyBase(was.policy, *judged, *policy)
 	}
-	was.policy.Subject.Project, was.policy.Subject.Stack, was.policy.Subject.Simulated = result.Project, s.name, true
-	was.policy.Subject.Commit, was.policy.Subject.Dirty = base.Commit, base.Dirty
-	if r.Policy, err = reporting.Compare(was.policy, *policy); err != nil {
+	fmt.Fprintln(at.stderr, "Planning the change over what stands.")
+	planning := session(was.state)
+	planning.WithoutPolicies = true
+	update, err := planning.Preview(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	before, after := reach.Judge(s.name, planned(was.resources)), reach.Judge(s.name, planned(remaining(result.Resources)))
-	r.Reach, r.Findings = reach.Compare(before.Matrix, after.Matrix), after.Findings
+	was.policy.Subject.Project, was.policy.Subject.Stack, was.policy.Subject.Simulated = update.Project, s.name, true
+	was.policy.Subject.Commit, was.policy.Subject.Dirty = base.Commit, base.Dirty
+	difference, err := reporting.Compare(was.policy, *policy)
+	if err != nil {
+		return nil, nil, err
+	}
 	table, err := prices.Load()
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Bill = change.Bills{Before: billOf(was.resources, table), After: billOf(result.Resources, table)}
-	return r, policy, nil
+	reachBefore, reachAfter := reach.Judge(s.name, planned(was.resources)), reach.Judge(s.name, planned(after.Resources))
+	head := change.Revision{Name: "the working tree"}
+	head.Commit, head.Dirty = embedded.Commit(s.dir)
+	return &change.Report{
+		Project: update.Project, Stack: s.name, Simulated: true,
+		Base: change.Revision{Name: base.Name, Commit: base.Commit, Dirty: base.Dirty}, Head: head,
+		Changes: change.Of(update.Resources),
+		Policy:  difference, Blocking: policy.Summary.Blocking, OnlyBase: onlyBase,
+		Reach: reach.Compare(reachBefore.Matrix, reachAfter.Matrix), Findings: reachAfter.Findings,
+		Capacity: change.Capacity(was.resources, after.Resources),
+		Bill:     change.Bills{Before: billOf(was.resources, table), After: billOf(after.Resources, table)},
+		Duration: change.Critical(update.Resources, took),
+	}, policy, nil
 }
 
 // took is how long Azure takes for one operation.
@@ -197,14 +213,9 @@ func took(r engine.Resource) time.Duration {
 	return sim.Took(r.Type, r.Inputs, r.Op != "update")
 }
 
-// remaining are the resources that are there after the update.
-func remaining(resources []engine.Resource) []engine.Resource {
-	return slices.DeleteFunc(slices.Clone(resources), func(r engine.Resource) bool { return r.Op == "delete" })
-}
-
 func billOf(resources []engine.Resource, table *prices.Table) bill.Bill {
 	var priced []bill.Resource
-	for _, r := range remaining(resources) {
+	for _, r := range resources {
 		priced = append(priced, bill.Resource{URN: r.URN, Kind: r.Kind(), Inputs: r.Inputs})
 	}
 	return bill.Of(priced, table)

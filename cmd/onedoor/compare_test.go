@@ -65,16 +65,18 @@ func TestAHarmlessChangePasses(t *testing.T) {
 	dir, base := project(t), project(t)
 	edit(t, filepath.Join(dir, "Pulumi.dev.yaml"), "costCentre: cc-1234", "costCentre: cc-5678")
 	code, stdout, stderr := compared(t, dir, "--base", base, "--json")
-	require.Equal(t, exitOK, code, stderr)
 	var got struct {
 		OK       bool
+		Refusals []string
 		Changes  []change.Resource
 		Policy   struct{ Changes []any }
 		OnlyBase []any
 		Reach    []any
 	}
-	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got), stderr)
+	assert.Empty(t, got.Refusals, "%v %v", change.Lost(got.Changes), got.Policy.Changes)
 	assert.True(t, got.OK)
+	assert.Equal(t, exitOK, code)
 	assert.Empty(t, got.Policy.Changes)
 	assert.Empty(t, got.OnlyBase)
 	assert.Empty(t, got.Reach)

@@ -87,7 +87,7 @@ func commands(t *testing.T, text []byte, program string) [][]string {
 	var out [][]string
 	for _, script := range scalars(t, text, "run", "bash", "inlineScript") {
 		script = strings.ReplaceAll(script, "\\\n", " ")
-		for _, line := range strings.Split(script, "\n") {
+		for line := range strings.SplitSeq(script, "\n") {
 			_, call, found := strings.Cut(line, program+" ")
 			if !found {
 				continue

@@ -46,7 +46,7 @@ func (at screen) reports() *cobra.Command {
 	c.Flags().StringVar(&f.out, "out", "", "directory; each stack has one in it (default: beside each file)")
 	c.Flags().StringVar(&f.at, "at", "", "when the packs judged, as 2026-11-29T12:00:00Z (default: now); OSCAL demands it")
 	c.Flags().BoolVar(&f.json, "json", false, "print what was written for machines")
-	c.AddCommand(at.reportDiff(), at.reportWaivers())
+	c.AddCommand(at.reportCollect(), at.reportDiff(), at.reportWaivers())
 	return c
 }
 

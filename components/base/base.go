@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/ref"
 )
 
@@ -169,7 +170,10 @@ func (b *Base) workspace(ctx *pulumi.Context, name string, args Args) (ref.Resou
 	if err != nil {
 		return ref.Resource{}, fmt.Errorf("base %q: workspace: %w", name, err)
 	}
-	return ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.OperationalInsights/workspaces", plain), workspace), nil
+	made := ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.OperationalInsights/workspaces", plain), workspace)
+	// Who asks the logs is logged, too.
+	asked := diagnostics.Setting{Categories: []string{"Audit"}}
+	return made, diagnostics.Send(ctx, name+"-workspace", made.ID, ref.Logs{Workspace: made}, asked, pulumi.Parent(b))
 }
 
 // anomalies owns the rule that Azure would otherwise add to Application

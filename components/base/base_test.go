@@ -40,17 +40,21 @@ func TestBaseDeclaresItsParts(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			plan := fake.Run(t, mode, program(args()))
-			assert.Equal(t, []string{"base", "base-alerts", "base-anomalies", "base-batch-door", "base-insights", "base-logs", "base-platform", "door-reader", "platform-reader"}, plan.Names(""))
+			assert.Equal(t, []string{"base", "base-alerts", "base-anomalies", "base-batch-door", "base-insights", "base-logs", "base-platform", "base-workspace-logs", "door-reader", "platform-reader"}, plan.Names(""))
 			for _, r := range plan.Resources {
 				if r.Custom && r.Parent != "" {
 					assert.Equal(t, "base", r.Parent, r.Name)
-					assert.Contains(t, r.Input("tags"), az.TagOwner, r.Name)
+					if r.Name != "base-workspace-logs" { // takes none
+						assert.Contains(t, r.Input("tags"), az.TagOwner, r.Name)
+					}
 					assert.False(t, r.Protect, r.Name)
 				}
 			}
 			logs := plan.Get(t, "base-logs")
 			assert.Equal(t, map[string]any{"dailyQuotaGb": 5.0}, logs.Input("workspaceCapping"))
 			assert.Equal(t, map[string]any{"disableLocalAuth": true}, logs.Input("features"))
+			asked := plan.Get(t, "base-workspace-logs")
+			assert.Equal(t, asked.Input("workspaceId"), asked.Input("resourceUri"), "who asks the logs is in the logs")
 			insights := plan.Get(t, "base-insights")
 			assert.Equal(t, true, insights.Input("disableLocalAuth"))
 			assert.Equal(t, group+"/providers/Microsoft.OperationalInsights/workspaces/log-onedoor-test", insights.Input("workspaceResourceId"), "known before it exists")

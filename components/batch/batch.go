@@ -8,16 +8,16 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
 	"onedoor/internal/az/aks"
+	"onedoor/internal/door"
 	"onedoor/internal/kube"
 	"onedoor/internal/ref"
+	"onedoor/internal/settings"
 )
 
 // Type is the component's token; changing it needs an alias in New.
@@ -36,13 +36,13 @@ type Args struct {
 	Vault     Vault
 	Verifiers map[string]ref.Identity // who reads the keys to verify with them, by a short name
 	Key       int                     // id of the key that signs, from 1; the one before it is valid too
-	Door      Door
-	Account   pulumi.StringInput // URL of the batch account
-	Blobs     pulumi.StringInput // URL of the storage account's blobs
-	Tables    pulumi.StringInput // and tables
-	BusHost   pulumi.StringInput // where senders connect
+	Door      door.Door               // where the control plane is called
+	Account   pulumi.StringInput      // URL of the batch account
+	Blobs     pulumi.StringInput      // URL of the storage account's blobs
+	Tables    pulumi.StringInput      // and tables
+	BusHost   pulumi.StringInput      // where senders connect
 	Nodes     Nodes
-	Settings  Settings
+	Settings  settings.Settings
 }
 
 // Vault is the control plane's own.
@@ -51,18 +51,6 @@ type Vault struct {
 	URL         pulumi.StringInput // once the control plane may read it
 	Certificate string             // name of the certificate that the door shows, with its key as PEM
 }
-
-// Door is where the control plane is called.
-type Door struct {
-	Name    string // within its zone; both together are what the certificate is for
-	Zone    ref.Zone
-	Address netip.Addr     // of the internal load balancer
-	Subnet  ref.Subnet     // that the address is in
-	Sources []netip.Prefix // who may open a connection
-}
-
-// URL is the door's, without a slash at the end.
-func (d Door) URL() string { return fmt.Sprintf("https://%s.%s", d.Name, d.Zone.Name) }
 
 // Nodes are those that the pods run on.
 type Nodes struct {
@@ -81,16 +69,11 @@ func (a Args) check() error {
 	if a.Vault.Certificate == "" {
 		fail("no certificate: the door would have nothing to show")
 	}
-	if !a.Door.Subnet.Prefix.Contains(a.Door.Address) {
-		fail("address %s, want one of the door's subnet %s", a.Door.Address, a.Door.Subnet.Prefix)
-	}
-	if len(a.Door.Sources) == 0 {
-		fail("no sources: Azure would let everybody in who finds a way")
-	}
+	found = append(found, a.Door.Check())
 	if len(a.Nodes.Selector) == 0 {
 		fail("no node selector: only the batch nodes reach the batch account")
 	}
-	return errors.Join(append(found, a.Settings.check()...)...)
+	return errors.Join(append(found, a.Settings.Check()...)...)
 }
 
 // Batch holds the control plane. Fields below ResourceState are its outputs.
@@ -123,11 +106,11 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if err != nil {
 		return nil, fmt.Errorf("batch %q: %w", name, err)
 	}
-	door, err := b.door()
+	behind, err := args.Door.Declare(ctx, name, app, args.Namespace, b.azure, b.in)
 	if err != nil {
 		return nil, fmt.Errorf("batch %q: door: %w", name, err)
 	}
-	out.URL = ref.After(pulumi.String(args.Door.URL()), append(door, made)...)
+	out.URL = ref.After(pulumi.String(args.Door.URL()), append(behind, made)...)
 	if err := b.nightly(out.URL); err != nil {
 		return nil, fmt.Errorf("batch %q: %w", name, err)
 	}
@@ -152,15 +135,4 @@ func (b *builder) metadata(annotations map[string]string) metav1.ObjectMetaArgs 
 		Name: pulumi.String(app), Namespace: b.args.Namespace,
 		Labels: pulumi.ToStringMap(kube.Labels(app)), Annotations: pulumi.ToStringMap(annotations),
 	}
-}
-
-// tolerations let pods onto the tainted nodes that are theirs.
-func (n Nodes) tolerations() corev1.TolerationArray {
-	out := corev1.TolerationArray{}
-	for _, t := range n.Tolerations {
-		out = append(out, corev1.TolerationArgs{
-			Key: pulumi.String(t.Key), Operator: pulumi.String(string(t.Operator)), Value: pulumi.String(t.Value), Effect: pulumi.String(string(t.Effect)),
-		})
-	}
-	return out
 }

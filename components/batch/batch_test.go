@@ -18,10 +18,12 @@ import (
 	"onedoor/components/batch"
 	"onedoor/internal/az"
 	"onedoor/internal/az/aks"
+	"onedoor/internal/door"
 	"onedoor/internal/fake"
 	"onedoor/internal/kube"
 	"onedoor/internal/manifest"
 	"onedoor/internal/ref"
+	"onedoor/internal/settings"
 )
 
 const vaultID = fake.GroupID + "/providers/Microsoft.KeyVault/vaults/kv-test"
@@ -36,7 +38,7 @@ func given() batch.Args {
 		Image: pulumi.String("cr.azurecr.io/onedoor/control-plane:1"), ClientID: pulumi.String("control-plane-client"),
 		Vault:     batch.Vault{Resource: ref.Ready(vaultID), URL: pulumi.String("https://kv-test.vault.azure.net/"), Certificate: "door"},
 		Verifiers: map[string]ref.Identity{"worker-text": fake.Identity("worker-text")}, Key: 3,
-		Door: batch.Door{
+		Door: door.Door{
 			Name: "batch", Zone: fake.Zones("test.onedoor.internal")["test.onedoor.internal"], Address: netip.MustParseAddr("10.40.9.126"), Subnet: subnet,
 			Sources: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/16"), netip.MustParsePrefix("10.40.0.0/23")},
 		},
@@ -46,10 +48,10 @@ func given() batch.Args {
 			Selector: map[string]string{"pool": "batch"}, Tolerations: []aks.Toleration{{Key: "onedoor/batch", Operator: aks.OpEqual, Value: "only", Effect: aks.NoSchedule}},
 			Zones: 2, Clients: map[string]string{"pool": "worker"},
 		},
-		Settings: batch.Settings{
+		Settings: settings.Settings{
 			Ledger: "ledger", OutputContainer: "batch-output", OutputExpirySeconds: 1_209_600, PollSeconds: 60,
-			Aliases:     map[string]batch.Alias{"chat": {Deployment: "chat", Residency: "global", EnqueuedTokens: 1_000_000}},
-			NightlyJobs: map[string]batch.Nightly{"tickets": {Schedule: "0 1 * * *", Tenant: "desk", Alias: "chat", Source: "nightly/tickets/", DeadlineSeconds: 86_400}},
+			Aliases:     map[string]settings.Alias{"chat": {Deployment: "chat", Residency: "global", EnqueuedTokens: 1_000_000}},
+			NightlyJobs: map[string]settings.Nightly{"tickets": {Schedule: "0 1 * * *", Tenant: "desk", Alias: "chat", Source: "nightly/tickets/", DeadlineSeconds: 86_400}},
 		},
 	}
 }
@@ -246,7 +248,7 @@ func TestNewSettingsAreANewObject(t *testing.T) {
 	assert.NotEqual(t, name(one), name(other))
 	assert.Equal(t, name(one), at(one.Get(t, "batch").Input("spec"), "template", "spec", "volumes", 0, "configMap", "name"))
 	assert.Equal(t, true, one.Get(t, "batch-config").Input("immutable"))
-	var read batch.Settings
+	var read settings.Settings
 	require.NoError(t, json.Unmarshal([]byte(at(one.Get(t, "batch-config").Input("data"), "config.json").(string)), &read))
 	assert.Equal(t, given().Settings, read)
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az/flows"
+	"onedoor/internal/door"
 	"onedoor/internal/kube"
 	"onedoor/internal/kube/pod"
 	"onedoor/internal/kube/secrets"
 	"onedoor/internal/policypack/annotations"
 	"onedoor/internal/ref"
+	"onedoor/internal/settings"
 )
 
 // Replicas is how many pods answer. One of them leads: it submits, polls and
@@ -40,9 +42,6 @@ const (
 	tlsFile    = "tls.pem" // certificate, chain and key
 )
 
-// doorPort is the port that the pods answer on, by TLS.
-var doorPort = pod.Port(flows.DoorPort)
-
 // deployment declares the pods. They start once they may do what access says.
 func (b *builder) deployment(keys ref.Keys, access []pulumi.Resource) (pulumi.Resource, error) {
 	config, err := b.config()
@@ -66,7 +65,7 @@ func (b *builder) deployment(keys ref.Keys, access []pulumi.Resource) (pulumi.Re
 		Args:  pulumi.ToStringArray([]string{"serve"}),
 		Env:   pod.Env(b.environment(keys)),
 		Ports: corev1.ContainerPortArray{
-			corev1.ContainerPortArgs{Name: pulumi.String(doorName), ContainerPort: pulumi.Int(doorPort)},
+			corev1.ContainerPortArgs{Name: pulumi.String(door.PortName), ContainerPort: pulumi.Int(door.Port)},
 			corev1.ContainerPortArgs{Name: pulumi.String(pod.StatusTag), ContainerPort: pulumi.Int(pod.Port(flows.MetricsPort))},
 		},
 		Resources: Size.Resources(), SecurityContext: pod.Hardened(),
@@ -80,7 +79,7 @@ func (b *builder) deployment(keys ref.Keys, access []pulumi.Resource) (pulumi.Re
 	labels[kube.UseLabel] = pulumi.String("true")
 	made, err := appsv1.NewDeployment(b.ctx, b.name, &appsv1.DeploymentArgs{
 		Metadata: b.metadata(map[string]string{
-			annotations.BatchOutputDays:      strconv.Itoa(b.args.Settings.OutputExpirySeconds / secondsOfADay),
+			annotations.BatchOutputDays:      strconv.Itoa(b.args.Settings.OutputExpirySeconds / settings.SecondsOfADay),
 			annotations.BatchOutputContainer: b.args.Settings.OutputContainer,
 		}),
 		Spec: appsv1.DeploymentSpecArgs{
@@ -97,7 +96,7 @@ func (b *builder) deployment(keys ref.Keys, access []pulumi.Resource) (pulumi.Re
 					ServiceAccountName:            pulumi.String(kube.ControlPlane.Name),
 					AutomountServiceAccountToken:  pulumi.Bool(false), // the volume "api" has it
 					NodeSelector:                  pulumi.ToStringMap(b.args.Nodes.Selector),
-					Tolerations:                   b.args.Nodes.tolerations(),
+					Tolerations:                   pod.Tolerations(b.args.Nodes.Tolerations),
 					TopologySpreadConstraints:     pod.Spread(app, b.args.Nodes.Zones > 1),
 					SecurityContext:               pod.Security(),
 					TerminationGracePeriodSeconds: pulumi.Int(graceSeconds),

@@ -108,7 +108,13 @@ func TestTheSystemPoolIsKeptAsDeclared(t *testing.T) {
 	assert.Equal(t, 7.0, properties["maxCount"])
 	assert.Equal(t, "1.34", properties["orchestratorVersion"])
 	assert.NotContains(t, properties, "count", "the autoscaler's")
-	assert.Equal(t, map[string]any{"/properties/vmSize": "Standard_D8s_v5", "/properties/maxPods": 110.0, "/properties/osDiskSizeGB": 128.0}, system.Input("preconditions"))
+	fixed := map[string]any{
+		"/properties/vmSize": "Standard_D8s_v5", "/properties/maxPods": 110.0, "/properties/osDiskSizeGB": 128.0, "/properties/availabilityZones": []any{"1", "2"},
+	}
+	assert.Equal(t, fixed, system.Input("preconditions"))
+	a.System.Zones = nil
+	delete(fixed, "/properties/availabilityZones")
+	assert.Equal(t, fixed, fake.Run(t, fake.Update, program(a)).Get(t, "cluster-system").Input("preconditions"), "Azure names no zones where it chose")
 	assert.Equal(t, "cluster", system.Options.DeletedWith)
 	assert.Equal(t, plan.Get(t, "cluster-keda").Input("triggers"), system.Input("triggers"), "a write to the cluster may replay an old list of pools")
 }

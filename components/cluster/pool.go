@@ -69,6 +69,14 @@ func (p Pool) inline(a Args) containerservice.ManagedClusterAgentPoolProfileArgs
 // removed.
 func (a Args) system(ctx *pulumi.Context, name, cluster string, parent, after pulumi.Resource, in pulumi.ResourceOption) (*armpatch.Patch, error) {
 	p := a.System
+	fixed := pulumi.Map{
+		"/properties/vmSize":       pulumi.String(p.Size),
+		"/properties/maxPods":      pulumi.Int(p.MaxPods),
+		"/properties/osDiskSizeGB": pulumi.Int(p.DiskGB),
+	}
+	if len(p.Zones) > 0 { // else Azure says nothing of any
+		fixed["/properties/availabilityZones"] = pulumi.ToStringArray(p.Zones)
+	}
 	return armpatch.NewPatch(ctx, name+"-"+p.Name, &armpatch.PatchArgs{
 		ResourceID: pulumi.String(cluster + "/agentPools/" + p.Name),
 		APIVersion: pulumi.String(apiVersion),
@@ -79,13 +87,9 @@ func (a Args) system(ctx *pulumi.Context, name, cluster string, parent, after pu
 			"nodeLabels":          pulumi.ToStringMap(p.Labels),
 			"tags":                a.Scope.Tags(component),
 		}},
-		Preconditions: pulumi.Map{
-			"/properties/vmSize":       pulumi.String(p.Size),
-			"/properties/maxPods":      pulumi.Int(p.MaxPods),
-			"/properties/osDiskSizeGB": pulumi.Int(p.DiskGB),
-		},
-		Triggers: pulumi.StringMap{"cluster": pulumi.String(a.written())},
-		OnDelete: pulumi.String(armpatch.Keep), // it goes with the cluster
+		Preconditions: fixed,
+		Triggers:      pulumi.StringMap{"cluster": pulumi.String(a.written())},
+		OnDelete:      pulumi.String(armpatch.Keep), // it goes with the cluster
 	}, in, pulumi.DependsOn([]pulumi.Resource{after}), pulumi.DeletedWith(parent))
 }
 

@@ -53,6 +53,8 @@ type ClusterBase struct {
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 var podSecurity = map[string]string{
 	kube.Batch:   "restricted",
+	kube.Edge:    "restricted",
+	kube.KubeRay: "restricted",
 	kube.Workers: "restricted",
 	kube.Serving: "baseline",   // images of model servers run as root
 	kube.Devices: "privileged", // the plugin mounts a directory of the node

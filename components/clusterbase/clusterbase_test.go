@@ -49,7 +49,7 @@ func TestKEDAStartsAgainOnce(t *testing.T) {
 func TestPodsOfNamespacesAreHeldToALevel(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Preview, program)
-	for namespace, level := range map[string]string{kube.Batch: "restricted", kube.Workers: "restricted", kube.Serving: "baseline"} {
+	for namespace, level := range map[string]string{kube.Batch: "restricted", kube.Edge: "restricted", kube.KubeRay: "restricted", kube.Workers: "restricted", kube.Serving: "baseline"} {
 		labels := plan.Get(t, "base-"+namespace).Input("metadata").(map[string]any)["labels"].(map[string]any)
 		assert.Equal(t, level, labels["pod-security.kubernetes.io/enforce"], namespace)
 		assert.Equal(t, "restricted", labels["pod-security.kubernetes.io/warn"], namespace)

@@ -90,12 +90,6 @@ func (a Args) plugin(app string, pools []aks.Pool, sliced bool) *appsv1.DaemonSe
 		security.Capabilities = corev1.CapabilitiesArgs{Add: pulumi.ToStringArray([]string{"SYS_ADMIN"}), Drop: pulumi.ToStringArray([]string{"ALL"})}
 		env["NVIDIA_MIG_MONITOR_DEVICES"] = pulumi.String("all")
 	}
-	tolerations := corev1.TolerationArray{}
-	for _, t := range aks.Tolerations(pools...) {
-		tolerations = append(tolerations, corev1.TolerationArgs{
-			Key: pulumi.String(t.Key), Operator: pulumi.String(string(t.Operator)), Value: pulumi.String(t.Value), Effect: pulumi.String(string(t.Effect)),
-		})
-	}
 	names := make([]string, len(pools))
 	for i, p := range pools {
 		names[i] = p.Labels[poolLabel]
@@ -112,7 +106,7 @@ func (a Args) plugin(app string, pools []aks.Pool, sliced bool) *appsv1.DaemonSe
 					ServiceAccountName:           pulumi.String(kube.DevicePlugin.Name),
 					AutomountServiceAccountToken: pulumi.Bool(false),
 					PriorityClassName:            pulumi.String("system-node-critical"),
-					Tolerations:                  tolerations,
+					Tolerations:                  pod.Tolerations(aks.Tolerations(pools...)),
 					Affinity: corev1.AffinityArgs{NodeAffinity: corev1.NodeAffinityArgs{RequiredDuringSchedulingIgnoredDuringExecution: corev1.NodeSelectorArgs{
 						NodeSelectorTerms: corev1.NodeSelectorTermArray{corev1.NodeSelectorTermArgs{MatchExpressions: corev1.NodeSelectorRequirementArray{
 							corev1.NodeSelectorRequirementArgs{Key: pulumi.String(poolLabel), Operator: pulumi.String("In"), Values: pulumi.ToStringArray(names)},

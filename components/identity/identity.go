@@ -44,6 +44,7 @@ type Identities struct {
 	ControlPlane ref.Identity            // submits batch jobs and sends work: the only one
 	Scaler       ref.Identity            // of KEDA: reads the lengths of queues
 	Serving      ref.Identity            // of model servers: reads weights
+	Edge         ref.Identity            // of the door that they stand behind: reads its certificate
 	Runner       ref.Identity            // of deployments from inside the network
 	Workers      map[string]ref.Identity // by modality
 
@@ -68,6 +69,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		{"control-plane", &i.ControlPlane},
 		{"scaler", &i.Scaler},
 		{"serving", &i.Serving},
+		{"edge", &i.Edge},
 		{"runner", &i.Runner},
 	} {
 		made, err := identity(ctx, name, one.role, args, i)

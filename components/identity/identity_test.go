@@ -44,7 +44,7 @@ func TestEachPrincipalHasAnIdentity(t *testing.T) {
 	for _, mode := range fake.Modes {
 		plan := fake.Run(t, mode, program(args()))
 		assert.Equal(t, []string{
-			"identity-cluster", "identity-control-plane", "identity-gateway", "identity-kubelet", "identity-runner", "identity-scaler",
+			"identity-cluster", "identity-control-plane", "identity-edge", "identity-gateway", "identity-kubelet", "identity-runner", "identity-scaler",
 			"identity-serving", "identity-worker-audio", "identity-worker-text",
 		}, plan.Names("UserAssignedIdentity"))
 	}

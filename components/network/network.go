@@ -28,6 +28,7 @@ const component = "network"
 type Args struct {
 	Scope    az.Scope
 	Group    ref.Group  // what is made here lives in it
+	Logs     ref.Logs   // which rules apply where
 	Site     flows.Site // the planned subnets, and what decides their rules
 	Existing *az.ID     // a virtual network that others own; nil makes one
 	Peers    []Peer     // in any order

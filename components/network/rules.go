@@ -9,6 +9,7 @@ import (
 	"onedoor/internal/az"
 	"onedoor/internal/az/flows"
 	"onedoor/internal/az/netplan"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/ref"
 )
 
@@ -30,7 +31,13 @@ func (b *builder) securityGroup(role netplan.Role) (pulumi.StringOutput, error) 
 	if err != nil {
 		return pulumi.StringOutput{}, fmt.Errorf("network %q: rules of %s: %w", b.name, role, err)
 	}
-	return ref.After(pulumi.String(b.args.Scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/networkSecurityGroups", plain)), group), nil
+	id := ref.After(pulumi.String(b.args.Scope.ResourceID(b.args.Group.PlainName, "Microsoft.Network/networkSecurityGroups", plain)), group)
+	// Counters of every rule would be a row a minute for each.
+	events := diagnostics.Setting{Categories: []string{"NetworkSecurityGroupEvent"}}
+	if err := diagnostics.Send(b.ctx, b.name+"-"+string(role)+"-rules", id, b.args.Logs, events, b.in); err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	return id, nil
 }
 
 // securityRule is a rule in Azure's shape: one address goes into the singular

@@ -52,7 +52,7 @@ type Args struct {
 	Private      bool // reachable through the network alone; takes units
 	Endpoints    ref.Subnet
 	Zones        ref.Zones
-	ControlPlane ref.Identity    // sends
+	ControlPlane ref.Identity    // sends, and settles dead letters
 	Scaler       ref.Identity    // reads the lengths of queues
 	Work         map[string]Work // by modality
 }
@@ -79,8 +79,9 @@ func (a Args) check() error {
 type Queues struct {
 	pulumi.ResourceState
 	Namespace string               // its name
-	Host      pulumi.StringOutput  // where senders and receivers connect; ready once the control plane may send and every message finds its queue
+	Host      pulumi.StringOutput  // where senders and receivers connect; ready once the control plane may send and receive, and every message finds its queue
 	Queues    map[string]ref.Queue // by modality
+	Bus       ref.Resource         // the namespace itself
 }
 
 // New declares the namespace. Children carry name, so two can coexist.
@@ -97,18 +98,18 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if err != nil {
 		return nil, err
 	}
-	q.Namespace = b.plain
+	q.Namespace, q.Bus = b.plain, b.self
 	topic, err := b.topic()
 	if err != nil {
 		return nil, err
 	}
 	for _, modality := range slices.Sorted(maps.Keys(args.Work)) {
-		made, sorted, err := b.queue(modality, topic)
+		made, complete, err := b.queue(modality, topic)
 		if err != nil {
 			return nil, err
 		}
 		q.Queues[modality] = made
-		ready = append(ready, sorted)
+		ready = append(ready, complete...)
 	}
 	// Last: a message sent before every filter exists would reach every queue.
 	sends, err := args.Scope.Grant(ctx, name+"-control-plane-sends", az.BusSender, args.ControlPlane,
@@ -130,6 +131,7 @@ type builder struct {
 	plain string              // name of the namespace
 	id    string              // of the namespace
 	bus   pulumi.StringOutput // its name, once it exists
+	self  ref.Resource        // the namespace, once it exists
 }
 
 // namespace declares the namespace without keys and, private, its endpoint. It
@@ -162,7 +164,8 @@ func (b *builder) namespace() ([]pulumi.Resource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue %q: namespace: %w", b.name, err)
 	}
-	if err := diagnostics.Send(b.ctx, b.name, ref.Ready(b.id, made).ID, b.args.Logs, diagnostics.Setting{}, b.in); err != nil {
+	b.self = ref.Ready(b.id, made)
+	if err := diagnostics.Send(b.ctx, b.name, b.self.ID, b.args.Logs, diagnostics.Setting{}, b.in); err != nil {
 		return nil, err
 	}
 	b.bus = ref.After(pulumi.String(b.plain), made)
@@ -201,11 +204,12 @@ func (b *builder) topic() (*servicebus.Topic, error) {
 
 // queue declares the queue of a modality, and the subscription that sorts its
 // messages out of the topic. The second result exists once only its own
-// messages reach the queue: Azure starts a subscription with a rule that takes
-// everything, and drops that rule when it gets another.
-func (b *builder) queue(modality string, topic *servicebus.Topic) (ref.Queue, pulumi.Resource, error) {
+// messages reach the queue and the control plane may receive from it: Azure starts
+// a subscription with a rule that takes everything, and drops that rule when it
+// gets another.
+func (b *builder) queue(modality string, topic *servicebus.Topic) (ref.Queue, []pulumi.Resource, error) {
 	work, group := b.args.Work[modality], b.args.Group.Name
-	fail := func(what string, err error) (ref.Queue, pulumi.Resource, error) {
+	fail := func(what string, err error) (ref.Queue, []pulumi.Resource, error) {
 		return ref.Queue{}, nil, fmt.Errorf("queue %q: %s: %s: %w", b.name, modality, what, err)
 	}
 	queue, err := servicebus.NewQueue(b.ctx, b.name+"-"+modality, &servicebus.QueueArgs{
@@ -263,5 +267,12 @@ func (b *builder) queue(modality string, topic *servicebus.Topic) (ref.Queue, pu
 	if err != nil {
 		return ref.Queue{}, nil, err
 	}
-	return ref.Queue{Resource: ref.Ready(id, receives, counts), Name: modality}, rule, nil
+	// A dead-letter queue is no scope of its own, so whoever settles dead letters may
+	// receive from the queue.
+	// https://learn.microsoft.com/azure/service-bus-messaging/service-bus-managed-service-identity#resource-scope
+	settles, err := b.args.Scope.Grant(b.ctx, b.name+"-"+modality+"-control-plane-settles", az.BusReceiver, b.args.ControlPlane, at, b.in)
+	if err != nil {
+		return ref.Queue{}, nil, err
+	}
+	return ref.Queue{Resource: ref.Ready(id, receives, counts), Name: modality}, []pulumi.Resource{rule, settles}, nil
 }

@@ -87,13 +87,15 @@ func TestNobodySendsBeforeEveryFilterExists(t *testing.T) {
 	plan := fake.Run(t, fake.Update, program(args()))
 	filters := []string{"queue-ingest-text-rule", "queue-ingest-video-rule"}
 	assert.Subset(t, plan.Get(t, "queue-control-plane-sends").DependsOn, append(filters, "queue-endpoint-dns"))
-	assert.Subset(t, plan.Get(t, "sender").DependsOn, append(filters, "queue-control-plane-sends"))
+	assert.Subset(t, plan.Get(t, "sender").DependsOn, append(filters, "queue-control-plane-sends", "queue-text-control-plane-settles", "queue-video-control-plane-settles"))
 	assert.Contains(t, plan.Get(t, "worker").DependsOn, "queue-text-worker-receives")
 }
 
 func TestOnlyTheControlPlaneSends(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []string{
+		"control-plane-principal " + az.BusReceiver.GUID + " at queues/text",
+		"control-plane-principal " + az.BusReceiver.GUID + " at queues/video",
 		"control-plane-principal " + az.BusSender.GUID + " at topics/ingest",
 		"scaler-principal " + az.BusOwner.GUID + " at queues/text",
 		"scaler-principal " + az.BusOwner.GUID + " at queues/video",

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az"
+	"onedoor/internal/diagnostics"
 	"onedoor/internal/privatelink"
 	"onedoor/internal/ref"
 )
@@ -27,12 +28,13 @@ const (
 	BatchInput  = "batch-input"  // of batch jobs, written by the control plane
 	BatchOutput = "batch-output" // of batch jobs, kept by the platform
 	Evidence    = "evidence"     // what compliance reviewers read, written by deployments
+	Weights     = "weights"      // of models that the cluster serves, written by deployments; kept for good
 )
 
 // Reserved are the containers that no queue may use for its payloads: the
 // platform's own and those of the modalities' results.
 func Reserved(modalities ...string) []string {
-	reserved := []string{BatchInput, BatchOutput, Evidence}
+	reserved := []string{BatchInput, BatchOutput, Evidence, Weights}
 	for _, modality := range modalities {
 		reserved = append(reserved, resultsOf(modality))
 	}
@@ -48,8 +50,10 @@ type Args struct {
 	Group        ref.Group
 	Endpoints    ref.Subnet // of data endpoints
 	Zones        ref.Zones
+	Logs         ref.Logs         // who reads and writes what
 	ControlPlane ref.Identity     // writes payloads, batch files and the ledger; reads results
-	Runner       ref.Identity     // writes evidence
+	Runner       ref.Identity     // writes evidence and weights
+	Serving      ref.Identity     // reads weights
 	Queues       map[string]Queue // by modality
 	Days         Days
 }
@@ -70,9 +74,9 @@ type Days struct {
 type Storage struct {
 	pulumi.ResourceState
 	Account ref.Resource // ready once its endpoints resolve
-	// BlobURL and TableURL resolve only after every role of the account exists,
-	// so that nothing starts without access.
-	BlobURL, TableURL pulumi.StringOutput
+	// Name of the account, BlobURL and TableURL resolve only after every role of the
+	// account exists, so that nothing starts without access.
+	Name, BlobURL, TableURL pulumi.StringOutput
 }
 
 // New declares the account. Children carry name, so two can coexist.
@@ -102,6 +106,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	}
 	ready := append(endpoints, grants...)
 	s.Account = ref.Ready(b.id, endpoints...)
+	s.Name = ref.After(pulumi.String(b.plain), ready...)
 	s.BlobURL = ref.After(pulumi.String(fmt.Sprintf("https://%s.blob.core.windows.net/", b.plain)), ready...)
 	s.TableURL = ref.After(pulumi.String(fmt.Sprintf("https://%s.table.core.windows.net/", b.plain)), ready...)
 	return s, ctx.RegisterResourceOutputs(s, pulumi.Map{"blobUrl": s.BlobURL, "tableUrl": s.TableURL})
@@ -155,15 +160,27 @@ func (b *builder) account() error {
 	b.accountName = ref.After(pulumi.String(b.plain), made)
 
 	// Both singletons must be called default.
-	if _, err := storage.NewBlobServiceProperties(b.ctx, b.name+"-blobs", &storage.BlobServicePropertiesArgs{
+	blobs, err := storage.NewBlobServiceProperties(b.ctx, b.name+"-blobs", &storage.BlobServicePropertiesArgs{
 		BlobServicesName:               pulumi.String("default"),
 		AccountName:                    b.accountName,
 		ResourceGroupName:              b.args.Group.Name,
 		IsVersioningEnabled:            pulumi.Bool(true),
 		DeleteRetentionPolicy:          storage.DeleteRetentionPolicyArgs{Enabled: pulumi.Bool(true), Days: pulumi.Int(b.args.Days.SoftDelete)},
 		ContainerDeleteRetentionPolicy: storage.DeleteRetentionPolicyArgs{Enabled: pulumi.Bool(true), Days: pulumi.Int(b.args.Days.SoftDelete)},
-	}, b.in); err != nil {
+	}, b.in)
+	if err != nil {
 		return fmt.Errorf("storage %q: blob service: %w", b.name, err)
+	}
+	// The account has metrics alone; its services have the logs. That of tables is
+	// there without being declared.
+	for _, service := range []struct {
+		name  string
+		after pulumi.Resource
+	}{{"blob", blobs}, {"table", made}} {
+		of := ref.After(pulumi.String(b.id+"/"+service.name+"Services/default"), service.after)
+		if err := diagnostics.Send(b.ctx, b.name+"-"+service.name, of, b.args.Logs, diagnostics.Setting{}, b.in); err != nil {
+			return err
+		}
 	}
 	if _, err := storage.NewTable(b.ctx, b.name+"-ledger", &storage.TableArgs{
 		TableName:         pulumi.String(Ledger),
@@ -195,7 +212,7 @@ func (b *builder) endpoints() ([]pulumi.Resource, error) {
 // container is one container with how long it keeps what is in it.
 type container struct {
 	name string
-	days int
+	days int // 0 for good
 	at   ref.Resource
 
 	versionDays int // how long an overwritten or deleted version stays
@@ -211,6 +228,7 @@ func (b *builder) containers() (map[string]container, error) {
 		{name: BatchInput, days: b.args.Days.Batch, versionDays: 1},
 		{name: BatchOutput, days: b.args.Days.Batch, versionDays: 1},
 		{name: Evidence, days: b.args.Days.Evidence, versionDays: b.args.Days.Evidence}, // what was overwritten is evidence too
+		{name: Weights, versionDays: 1},
 	}
 	for modality, queue := range b.args.Queues {
 		wanted = append(wanted,
@@ -244,7 +262,12 @@ func (b *builder) containers() (map[string]container, error) {
 func (b *builder) lifecycle(containers map[string]container) error {
 	rules := storage.ManagementPolicyRuleArray{}
 	for _, name := range slices.Sorted(maps.Keys(containers)) {
-		days := pulumi.Float64(containers[name].days)
+		actions := storage.ManagementPolicyActionArgs{
+			Version: storage.ManagementPolicyVersionArgs{Delete: storage.DateAfterCreationArgs{DaysAfterCreationGreaterThan: pulumi.Float64(containers[name].versionDays)}},
+		}
+		if days := containers[name].days; days > 0 {
+			actions.BaseBlob = storage.ManagementPolicyBaseBlobArgs{Delete: storage.DateAfterModificationArgs{DaysAfterModificationGreaterThan: pulumi.Float64(days)}}
+		}
 		rules = append(rules, storage.ManagementPolicyRuleArgs{
 			Name:    pulumi.String("expire-" + name),
 			Type:    pulumi.String("Lifecycle"),
@@ -254,10 +277,7 @@ func (b *builder) lifecycle(containers map[string]container) error {
 					BlobTypes:   pulumi.StringArray{pulumi.String("blockBlob")},
 					PrefixMatch: pulumi.StringArray{pulumi.String(name + "/")},
 				},
-				Actions: storage.ManagementPolicyActionArgs{
-					BaseBlob: storage.ManagementPolicyBaseBlobArgs{Delete: storage.DateAfterModificationArgs{DaysAfterModificationGreaterThan: days}},
-					Version:  storage.ManagementPolicyVersionArgs{Delete: storage.DateAfterCreationArgs{DaysAfterCreationGreaterThan: pulumi.Float64(containers[name].versionDays)}},
-				},
+				Actions: actions,
 			},
 		})
 	}
@@ -287,6 +307,8 @@ func (b *builder) grants(containers map[string]container) ([]pulumi.Resource, er
 		{"control-plane-ledger", az.TableContributor, b.args.ControlPlane, account},
 		{"control-plane-delegates", az.BlobDelegator, b.args.ControlPlane, account}, // signs uploads of large payloads
 		{"runner-" + Evidence, az.BlobContributor, b.args.Runner, containers[Evidence].at},
+		{"runner-" + Weights, az.BlobContributor, b.args.Runner, containers[Weights].at},
+		{"serving-" + Weights, az.BlobReader, b.args.Serving, containers[Weights].at},
 	}
 	for _, modality := range slices.Sorted(maps.Keys(b.args.Queues)) {
 		queue := b.args.Queues[modality]

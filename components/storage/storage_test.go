@@ -15,7 +15,7 @@ import (
 func args() storage.Args {
 	return storage.Args{
 		Scope: fake.Scope(az.Prod), Group: fake.Group(), Endpoints: fake.Subnet("endpoints"), Zones: fake.Zones(az.ZoneBlob, az.ZoneTable),
-		ControlPlane: fake.Identity("control-plane"), Runner: fake.Identity("runner"),
+		ControlPlane: fake.Identity("control-plane"), Runner: fake.Identity("runner"), Serving: fake.Identity("serving"),
 		Queues: map[string]storage.Queue{
 			"text":  {Payloads: "payloads-text", Worker: fake.Identity("worker-text")},
 			"image": {Payloads: "pictures", Worker: fake.Identity("worker-image")},
@@ -66,6 +66,8 @@ func TestEachPrincipalHasItsContainersAndNothingElse(t *testing.T) {
 		"control-plane-principal " + az.BlobDelegator.GUID + " at " + account,
 		"control-plane-principal " + az.TableContributor.GUID + " at " + account,
 		"runner-principal " + write + " at containers/evidence",
+		"runner-principal " + write + " at containers/weights",
+		"serving-principal " + read + " at containers/weights",
 		"worker-image-principal " + read + " at containers/pictures",
 		"worker-image-principal " + write + " at containers/results-image",
 		"worker-text-principal " + read + " at containers/payloads-text",
@@ -82,7 +84,8 @@ func TestNothingStartsWithoutAccess(t *testing.T) {
 	assert.Regexp(t, `^https://stonedoortest[0-9a-f]{6}\.blob\.core\.windows\.net/$`, reader.Input("value"), "known before it exists")
 }
 
-// Every container has one rule that keeps what is in it as long as told.
+// Every container has one rule that keeps what is in it as long as told, and weights
+// for good.
 func TestEveryContainerExpires(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Preview, program(args()))
@@ -94,7 +97,10 @@ func TestEveryContainerExpires(t *testing.T) {
 		definition := rule["definition"].(map[string]any)
 		prefix := definition["filters"].(map[string]any)["prefixMatch"].([]any)[0].(string)
 		actions := definition["actions"].(map[string]any)
-		days[prefix] = actions["baseBlob"].(map[string]any)["delete"].(map[string]any)["daysAfterModificationGreaterThan"]
+		days[prefix] = nil
+		if blob, expires := actions["baseBlob"].(map[string]any); expires {
+			days[prefix] = blob["delete"].(map[string]any)["daysAfterModificationGreaterThan"]
+		}
 		version := actions["version"].(map[string]any)["delete"].(map[string]any)["daysAfterCreationGreaterThan"]
 		if prefix == "evidence/" {
 			assert.Equal(t, 365.0, version, "overwritten evidence is evidence too")
@@ -105,6 +111,7 @@ func TestEveryContainerExpires(t *testing.T) {
 	}
 	assert.Equal(t, map[string]any{
 		"batch-input/": 31.0, "batch-output/": 31.0, "evidence/": 365.0, "payloads-text/": 14.0, "pictures/": 14.0, "results-image/": 30.0, "results-text/": 30.0,
+		"weights/": nil,
 	}, days)
 	assert.Len(t, plan.Names("BlobContainer"), len(days))
 }

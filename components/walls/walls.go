@@ -38,7 +38,7 @@ type Args struct {
 
 func (a Args) check() error {
 	var found []error
-	for _, namespace := range []string{kube.Batch, kube.Serving, kube.Workers} {
+	for _, namespace := range []string{kube.Batch, kube.Edge, kube.KubeRay, kube.Serving, kube.Workers} {
 		if _, made := a.Namespaces[namespace]; !made {
 			found = append(found, fmt.Errorf("no namespace %q, so nothing would hold its pods", namespace))
 		}

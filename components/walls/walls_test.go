@@ -44,7 +44,7 @@ func program(site flows.Site, change func(*walls.Args)) pulumi.RunFunc {
 			return err
 		}
 		args := walls.Args{Cluster: &cluster, Site: site, BatchTaint: taint, Namespaces: map[string]pulumi.StringOutput{}}
-		for _, namespace := range []string{kube.Batch, kube.Devices, kube.Serving, kube.Workers} {
+		for _, namespace := range kube.Namespaces {
 			args.Namespaces[namespace] = pulumi.String(namespace).ToStringOutput()
 		}
 		if change != nil {
@@ -94,7 +94,7 @@ func TestObjectsAreLegal(t *testing.T) {
 func TestEveryNamespaceIsClosed(t *testing.T) {
 	t.Parallel()
 	made := objects(fake.Run(t, fake.Preview, program(site(t, true), nil)))
-	for _, namespace := range []string{kube.Batch, kube.Devices, kube.Serving, kube.Workers} {
+	for _, namespace := range kube.Namespaces {
 		closed := made["walls-"+namespace+"-deny-all"]
 		assert.Equal(t, namespace, closed["metadata"].(map[string]any)["namespace"])
 		assert.Equal(t, map[string]any{"podSelector": map[string]any{}, "policyTypes": []any{"Ingress", "Egress"}}, closed["spec"])
@@ -124,8 +124,9 @@ func TestPoliciesFollowTheTable(t *testing.T) {
 		"Batch":  {"walls-onedoor-batch-out-f06-batch-account", both, `{"egress":[{"ports":[{"port":443,"protocol":"TCP"}],"to":[{"ipBlock":{"cidr":"10.40.11.0/27"}}]}],` + all},
 		"Report": {"walls-onedoor-workers-out-f51-doors", both, `{"egress":[{"ports":[{"port":443,"protocol":"TCP"},{"port":8443,"protocol":"TCP"}],"to":[{"ipBlock":{"cidr":"10.40.9.0/25"}},{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"onedoor-batch"}}}]}],` + all},
 		"Called": {"walls-onedoor-batch-in-f51-worker-nodes", both, `{"ingress":[{"from":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"onedoor-workers"}}}],"ports":[{"port":8443,"protocol":"TCP"}]}],` + in},
-		"Edge":   {"walls-onedoor-serving-in-f31-gateway", both, `{"ingress":[{"from":[{"ipBlock":{"cidr":"10.40.8.0/27"}}],"ports":[{"port":8443,"protocol":"TCP"}]}],` + in},
-		"Within": {"walls-onedoor-serving-in-f75-model-servers", both, `{"ingress":[{"from":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"onedoor-serving"}}}]}],` + in},
+		"Edge":   {"walls-onedoor-edge-in-f31-gateway", both, `{"ingress":[{"from":[{"ipBlock":{"cidr":"10.40.8.0/27"}}],"ports":[{"port":8443,"protocol":"TCP"}]}],` + in},
+		"Served": {"walls-onedoor-serving-in-f77-serving-edge", both, `{"ingress":[{"from":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"onedoor-edge"}}}],"ports":[{"port":8000,"protocol":"TCP"}]}],` + in},
+		"Heads":  {"walls-onedoor-serving-in-f82-ray-operator", both, `{"ingress":[{"from":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"onedoor-kuberay"}}}],"ports":[{"port":8265,"protocol":"TCP"}]}],` + in},
 		"Login":  {"walls-onedoor-workers-out-f71-login", []bool{true}, `{"egress":[{"toFQDNs":[{"matchName":"login.microsoftonline.com"}],"toPorts":[{"ports":[{"port":"443","protocol":"TCP"}]}]}],"endpointSelector":{}}`},
 		"Sensor": {"walls-onedoor-batch-out-f72-telemetry", []bool{true}, `{"egress":[{"toFQDNs":[{"matchPattern":"*.in.applicationinsights.azure.com"},{"matchPattern":"*.livediagnostics.monitor.azure.com"}],"toPorts":[{"ports":[{"port":"443","protocol":"TCP"}]}]}],"endpointSelector":{}}`},
 		"Seen":   {"walls-onedoor-workers-out-f70-cluster-dns", []bool{true}, `{"egress":[{"toEndpoints":[{"matchLabels":{"k8s:io.kubernetes.pod.namespace":"kube-system","k8s:k8s-app":"kube-dns"}}],"toPorts":[{"ports":[{"port":"53","protocol":"TCP"},{"port":"53","protocol":"UDP"}],"rules":{"dns":[{"matchPattern":"*"}]}}]}],"endpointSelector":{}}`},

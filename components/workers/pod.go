@@ -103,6 +103,8 @@ func (b *builder) environment(modality string, q Queue) map[string]pulumi.String
 		"ONEDOOR_MODALITY":            pulumi.String(modality),
 		"ONEDOOR_PARALLEL":            number(q.Load.Parallel),
 		"ONEDOOR_PAYLOADS_CONTAINER":  pulumi.String(q.Payloads),
+		"ONEDOOR_PAYLOAD_MIB":         number(q.PayloadMiB),
+		"ONEDOOR_PRICE_AS":            pulumi.String(q.PriceAs),
 		"ONEDOOR_QUEUE":               q.Queue.Ready(),
 		"ONEDOOR_REQUESTS_PER_MINUTE": number(q.Share.Rate.Requests),
 		"ONEDOOR_RESULTS_CONTAINER":   pulumi.String(q.Results),

@@ -54,6 +54,7 @@ type Queue struct {
 	Batch      int           // messages that each item at once fetches
 	Backlog    int           // messages that there may be for each replica
 	PayloadMiB int           // of one item
+	PriceAs    string        // model/SKU of the price table that items are counted by; "" counts nothing
 }
 
 func (a Args) check() error {

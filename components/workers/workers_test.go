@@ -28,7 +28,7 @@ func queue(t *testing.T, p99 time.Duration, parallel int) workers.Queue {
 	share := capacity.Shares([]capacity.Limits{{Name: "oai/chat-zone", Tokens: 4 * load.Rate().Tokens, Requests: 1000}}, []capacity.Claim{{Load: load, Weight: 1}})[0]
 	return workers.Queue{
 		ClientID: pulumi.String("worker-client"), Payloads: "payloads-x", Results: "results-x", Alias: "chat",
-		Load: load, Share: share, Hold: hold, P99: p99, Batch: 1, Backlog: 12, PayloadMiB: 4,
+		Load: load, Share: share, Hold: hold, P99: p99, Batch: 1, Backlog: 12, PayloadMiB: 4, PriceAs: "gpt-5.1/GlobalStandard",
 	}
 }
 
@@ -165,7 +165,7 @@ func TestDeploymentsLeaveTheNumberToTheScaler(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"ONEDOOR_QUEUE": "text", "ONEDOOR_TOKENS_PER_MINUTE": "30000", "ONEDOOR_PARALLEL": "5", "ONEDOOR_ATTEMPTS": "4", "ONEDOOR_BACKOFF": "1s,2s,4s",
-		"ONEDOOR_CHECKPOINT_ITEMS": "25", "ONEDOOR_LOCK_RENEW": "0s", "ONEDOOR_GIVE_UP": "1m0s", "ONEDOOR_MESSAGES": "many", "ONEDOOR_BUS_HOST": "sb-test.servicebus.windows.net",
+		"ONEDOOR_CHECKPOINT_ITEMS": "25", "ONEDOOR_LOCK_RENEW": "0s", "ONEDOOR_GIVE_UP": "1m0s", "ONEDOOR_MESSAGES": "many", "ONEDOOR_BUS_HOST": "sb-test.servicebus.windows.net", "ONEDOOR_PAYLOAD_MIB": "4", "ONEDOOR_PRICE_AS": "gpt-5.1/GlobalStandard",
 	} {
 		assert.Equal(t, want, env[name], name)
 	}

@@ -68,8 +68,8 @@ var all = []Alert{
 		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="batch.nightly.missed"`)},
 	},
 	{
-		ID: "batch-outputs-expiring", Title: "Results of a batch job are deleted within three days, and nobody has read them",
-		Why:      "what is deleted can only be had by paying for the job again",
+		ID: "batch-outputs-expiring", Title: "Results of a batch job are deleted at Azure within three days, and nobody has copied them",
+		Why:      "the control plane copies results at once, so it cannot; what is deleted can only be had by paying for the job again",
 		Severity: Warning, Owner: Platform,
 		Signal: Rule{Group: Work, For: time.Hour, Expr: `min by (tenant, batch_job) (onedoor_batch_outputs_seconds) < 3 * 86400`},
 	},

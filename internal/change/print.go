@@ -168,14 +168,15 @@ func (s section) markdown(b *strings.Builder, limit int) {
 	shown := 0
 	for _, row := range s.rows {
 		lines := strings.Split(row, "\n")
-		text := "- " + report.Cell(lines[0]) + "\n"
+		var text strings.Builder
+		fmt.Fprintf(&text, "- %s\n", report.Cell(lines[0]))
 		for _, line := range lines[1:] {
-			text += "  - " + report.Cell(line) + "\n"
+			fmt.Fprintf(&text, "  - %s\n", report.Cell(line))
 		}
-		if rows.Len()+len(text) > room {
+		if rows.Len()+text.Len() > room {
 			break
 		}
-		rows.WriteString(text)
+		rows.WriteString(text.String())
 		shown++
 	}
 	if left := len(s.rows) - shown; left > 0 {

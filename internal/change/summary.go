@@ -1,7 +1,9 @@
 package change
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +51,7 @@ func (r *Report) resources() string {
 			words = append(words, fmt.Sprintf("%d %s", n[op], op))
 		}
 	}
-	return none(strings.Join(words, ", "), "no change")
+	return orNone(strings.Join(words, ", "))
 }
 
 // title is a resource as people say it: "AgentPool cluster-a100".
@@ -83,18 +85,18 @@ func (r *Report) named(text func(Resource) string, kinds ...string) string {
 }
 
 func (r *Report) tenants() string {
-	return none(r.named(func(c Resource) string { return c.Name }, "apimanagement:Subscription"), "no change")
+	return orNone(r.named(func(c Resource) string { return c.Name }, "apimanagement:Subscription"))
 }
 
 // access are roles and who has them.
 func (r *Report) access() string {
-	return none(r.named(func(c Resource) string {
+	return orNone(r.named(func(c Resource) string {
 		text := c.title()
 		if len(c.Properties) > 0 {
 			text += ": " + c.Properties[0].String()
 		}
 		return text
-	}, "authorization:RoleDefinition", "authorization:RoleAssignment"), "no change")
+	}, "authorization:RoleDefinition", "authorization:RoleAssignment"))
 }
 
 func (r *Report) policy() string {
@@ -115,7 +117,7 @@ func (r *Report) policy() string {
 		}
 		words = append(words, fmt.Sprintf("%d seen by the rules as they were alone (%s)", len(r.OnlyBase), some(unique(rules))))
 	}
-	return none(strings.Join(words, "; "), "no change")
+	return orNone(strings.Join(words, "; "))
 }
 
 func (r *Report) reach() string {
@@ -133,7 +135,7 @@ func (r *Report) reach() string {
 		}
 		words = append(words, fmt.Sprintf("%s %s to %s:%s", word, c.From, c.To, c.Port))
 	}
-	return none(some(words), "no change")
+	return orNone(some(words))
 }
 
 func (r *Report) capacity() string {
@@ -143,7 +145,7 @@ func (r *Report) capacity() string {
 			words = append(words, fmt.Sprintf("%s %s to %s", q.Name, thousands(int64(q.Before)), thousands(int64(q.After))))
 		}
 	}
-	return none(strings.Join(words, "; "), "no change")
+	return orNone(strings.Join(words, "; "))
 }
 
 func (r *Report) idle() string {
@@ -197,7 +199,7 @@ func whole(u prices.USD) string { return thousands((u.Micro() + 500_000) / 1_000
 
 // thousands writes a number with commas.
 func thousands(n int64) string {
-	text := fmt.Sprint(n)
+	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
@@ -220,12 +222,8 @@ func some(words []string) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(words[:perRow], "; "), len(words)-perRow)
 }
 
-func none(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
+// orNone says of a row without anything that it was looked at.
+func orNone(text string) string { return cmp.Or(text, "no change") }
 
 // unique keeps the first of equals.
 func unique(words []string) []string {

@@ -78,7 +78,7 @@ func (a AzureDevOps) call(ctx context.Context, method, path string, body, answer
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }() // of which only reading fails
 	raw, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
 	if err != nil {
 		return err

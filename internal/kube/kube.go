@@ -14,9 +14,14 @@ const (
 	Batch   = "onedoor-batch"   // the batch control plane
 	Workers = "onedoor-workers" // queue workers
 	Serving = "onedoor-serving" // model servers
+	Edge    = "onedoor-edge"    // the door that model servers stand behind
+	KubeRay = "onedoor-kuberay" // the operator that makes model servers
 	Devices = "onedoor-devices" // the plugin that offers GPUs
 	System  = "kube-system"     // AKS's own
 )
+
+// Namespaces are the platform's, sorted.
+var Namespaces = []string{Batch, Devices, Edge, KubeRay, Serving, Workers}
 
 // ServiceAccount is an account of pods.
 type ServiceAccount struct {
@@ -38,7 +43,11 @@ func (a ServiceAccount) Compare(b ServiceAccount) int {
 var (
 	ControlPlane = ServiceAccount{Batch, "control-plane"}
 	ModelServer  = ServiceAccount{Serving, "model-server"}
+	ServingEdge  = ServiceAccount{Edge, "serving-edge"}
 	DevicePlugin = ServiceAccount{Devices, "device-plugin"}
+	// Anyscale is the account of Anyscale's operator, where a stack has one.
+	// https://github.com/Azure-Samples/aks-anyscale
+	Anyscale = ServiceAccount{"anyscale-operator", "anyscale-operator"}
 	// Nightly is the account of the jobs that start batch jobs at fixed times. They
 	// are clients of the control plane like any other, so they run where workers
 	// do and not on the nodes that reach the batch account.
@@ -74,6 +83,9 @@ func Selector(app string) map[string]string { return map[string]string{nameLabel
 func Labels(app string) map[string]string {
 	return map[string]string{nameLabel: app, partOfLabel: "onedoor"}
 }
+
+// Ours finds the pods of every app.
+func Ours() map[string]string { return map[string]string{partOfLabel: "onedoor"} }
 
 // WaitFor makes a deployment wait until a condition of an object holds.
 // https://www.pulumi.com/registry/packages/kubernetes/installation-configuration/#pulumi-annotations

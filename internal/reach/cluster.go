@@ -97,10 +97,10 @@ func readPool(name string, v in) pool {
 // runs tells whether the pods of namespace run in the pool.
 func (p pool) runs(namespace string) bool {
 	switch namespace {
-	case kube.System:
+	case kube.System, kube.Edge, kube.KubeRay:
 		return p.system
 	case kube.Serving:
-		return p.gpu
+		return p.gpu || p.system // the heads of Ray clusters need no GPU
 	case kube.Batch:
 		return p.name == string(batchPool)
 	case kube.Workers:

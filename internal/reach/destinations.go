@@ -48,14 +48,24 @@ func (m *Model) destinations() []destination {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b destination) int { return order(a) - order(b) })
-	for _, d := range []struct{ name, namespace string }{{"control plane door", kube.Batch}, {edgeName, kube.Serving}} {
+	for _, d := range []struct{ name, namespace string }{{"control plane door", kube.Batch}, {edgeName, kube.Edge}} {
 		out = append(out, m.doorsOf(d.name, d.namespace))
 	}
-	return append(out,
-		destination{name: "model servers", port: flows.ServingPort, planned: slices.Contains(m.cluster.spaces, kube.Serving) && len(m.backends(kube.Serving)) > 0, reach: m.pods(kube.Serving),
+	for _, d := range []struct{ name, port, caller string }{
+		{"model servers", flows.ServingPort, kube.Edge},
+		{"heads of Ray clusters", flows.RayPort, kube.KubeRay},
+		{"control stores of Ray clusters", rayControlStore, ""},
+		{"client servers of Ray clusters", rayClients, ""},
+	} {
+		out = append(out, destination{
+			name: d.name, port: d.port, reach: m.pods(kube.Serving),
+			planned: slices.Contains(m.cluster.spaces, kube.Serving) && len(m.backends(kube.Serving)) > 0,
 			allowed: func(o origin) bool {
-				return o.namespace == kube.Serving || m.node(o) && slices.Contains(m.backends(kube.Serving), o.subnet)
-			}},
+				return o.namespace != "" && (o.namespace == d.caller || o.namespace == kube.Serving) || m.hosts(o, kube.Serving)
+			},
+		})
+	}
+	return append(out,
 		destination{name: "kubernetes api", port: "443", planned: m.cluster.planned, reach: m.apiServer},
 		destination{name: "gateway", place: "gateway", port: "443", planned: m.gateway != nil, reach: m.toGateway},
 		destination{name: "internet", port: "443", planned: true, reach: m.internet},
@@ -67,6 +77,13 @@ const (
 	batchPlace = "batch account"
 	syncPlace  = "model accounts"
 	edgeName   = "serving edge"
+)
+
+// Ports of the head of a Ray cluster that its own parts alone use.
+// https://docs.ray.io/en/latest/ray-core/configure.html#ports-configurations
+const (
+	rayControlStore = "6379"
+	rayClients      = "10001" // whoever gets there runs what he likes
 )
 
 // order is where a service stands in the matrix: the models first.

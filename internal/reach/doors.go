@@ -19,10 +19,9 @@ func (m *Model) doorsOf(name, namespace string) destination {
 		}
 	}
 	d.planned = len(found) > 0
-	if namespace == kube.Serving {
+	if namespace == kube.Edge {
 		d.allowed = func(o origin) bool {
-			return o.namespace == kube.Serving || o.subnet != nil && (o.subnet.role == netplan.Gateway || o.subnet.role == netplan.Runner) ||
-				m.node(o) && slices.Contains(m.backends(kube.Serving), o.subnet) // a node always reaches its own pods
+			return o.subnet != nil && (o.subnet.role == netplan.Gateway || o.subnet.role == netplan.Runner) || m.hosts(o, kube.Edge)
 		}
 	}
 	d.reach = func(o origin, port string) access {
@@ -122,6 +121,12 @@ func (c cluster) prefixes() []netip.Prefix {
 		}
 	}
 	return out
+}
+
+// hosts tells whether the origin is a node that runs pods of namespace: it always
+// reaches them.
+func (m *Model) hosts(o origin, namespace string) bool {
+	return m.node(o) && slices.Contains(m.backends(namespace), o.subnet)
 }
 
 // podToPod is whether pods reach the pods of namespace inside the cluster.

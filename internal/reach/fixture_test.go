@@ -168,10 +168,10 @@ func (p *plan) doors() {
 	for range 4 { // the first that Azure does not keep
 		address = address.Next()
 	}
-	for _, namespace := range []string{kube.Batch, kube.Devices, kube.Serving, kube.Workers} {
+	for _, namespace := range kube.Namespaces {
 		p.add("kubernetes:core/v1:Namespace", "namespace-"+namespace, map[string]any{"metadata": map[string]any{"name": namespace}})
 	}
-	for _, namespace := range []string{kube.Batch, kube.Serving} {
+	for _, namespace := range []string{kube.Batch, kube.Edge} {
 		zone := namespace + ".internal"
 		p.add("azure-native:network/v20240601:PrivateZone", "zone-"+zone, map[string]any{"resourceGroupName": p.group("platform"), "privateZoneName": zone})
 		p.add("azure-native:network/v20240601:PrivateRecordSet", "record-"+zone, map[string]any{
@@ -202,7 +202,7 @@ func (p *plan) walls(t *testing.T) {
 			return err
 		}
 		args := walls.Args{Cluster: &cluster, Site: p.site(), BatchTaint: "onedoor/batch=only:NoSchedule", Namespaces: map[string]pulumi.StringOutput{}}
-		for _, namespace := range []string{kube.Batch, kube.Devices, kube.Serving, kube.Workers} {
+		for _, namespace := range kube.Namespaces {
 			args.Namespaces[namespace] = pulumi.String(namespace).ToStringOutput()
 		}
 		_, err := walls.New(ctx, "walls", args)

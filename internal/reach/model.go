@@ -50,7 +50,8 @@ var (
 func (m *Model) workloads() []origin {
 	var out []origin
 	for _, w := range []struct{ name, namespace string }{
-		{"system pods and KEDA", kube.System}, {"workers", kube.Workers}, {"batch control plane", kube.Batch}, {"model servers", kube.Serving},
+		{"system pods and KEDA", kube.System}, {"workers", kube.Workers}, {"batch control plane", kube.Batch},
+		{"serving edge", kube.Edge}, {"ray operator", kube.KubeRay}, {"model servers", kube.Serving},
 	} {
 		for _, pool := range m.cluster.pools {
 			if sub := m.network.at(pool.subnet); pool.runs(w.namespace) && sub != nil {

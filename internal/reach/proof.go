@@ -42,7 +42,8 @@ func (m *Model) Proof(rows []flows.Flow) []Finding {
 // Bypasses are the ways to a model that lead through no door: to the batch account
 // from anybody but the control plane, to a synchronous account from anybody but the
 // gateway, to the serving edge from anybody but the gateway and the live checks, to
-// model servers from anybody but their own namespace.
+// model servers from anybody but the edge, and to Ray's own ports from anybody but
+// its operator.
 func (m *Model) Bypasses() []Finding {
 	var out []Finding
 	origins := append(m.workloads(), m.machines()...)
@@ -246,7 +247,7 @@ func (m *Model) originsOf(p flows.Place) []origin {
 	for _, o := range append(m.workloads(), m.machines()...) {
 		switch {
 		case o.namespace != "":
-			if slices.Contains(p.Namespaces(), o.namespace) {
+			if slices.Contains(p.Namespaces(), o.namespace) && p.Runs(o.subnet.role) {
 				out = append(out, o)
 			}
 		case o.subnet != nil:
@@ -277,7 +278,7 @@ func (m *Model) inCluster(f flows.Flow, site flows.Site, port string, add func(e
 		ask := func(to string, other far) {
 			add("pods of "+from+" to "+to, port, m.cluster.decide(from, flows.Outbound, other, port))
 		}
-		for _, host := range f.To.Hosts() {
+		for _, host := range f.To.Hosts(site) {
 			ask(host, far{internet: true, host: strings.ReplaceAll(host, "*", "x")})
 		}
 		if entity := f.To.Entity(); entity != "" {

@@ -53,7 +53,7 @@ func TestMatrix(t *testing.T) {
 		"PublicBus":      {"dev", "workers", "bus, AMQP", reach.Open, "out-f24-servicebus-region"},
 		"ModelsOfBus":    {"prod", "model servers (a100)", "bus, AMQP", reach.Closed, "onedoor-serving/"},
 		"KEDA":           {"prod", "system pods and KEDA", "bus", reach.Open, "out-f01-bus"},
-		"Edge":           {"prod", "gateway", "serving edge", reach.Open, "onedoor-serving/in-f31-gateway"},
+		"Edge":           {"prod", "gateway", "serving edge", reach.Open, "onedoor-edge/in-f31-gateway"},
 		"PeersOfEdge":    {"prod", "peers", "serving edge", reach.Closed, "deny-all-inbound"},
 		"WorkerOfEdge":   {"prod", "workers", "serving edge", reach.Closed, "onedoor-workers/"},
 		"PeersOfDoor":    {"prod", "peers", "control plane door", reach.Partly, "deny-all-inbound"},
@@ -61,6 +61,11 @@ func TestMatrix(t *testing.T) {
 		"WorkerOfModels": {"prod", "workers", "model servers", reach.Closed, "onedoor-workers/"},
 		"KEDAOfModels":   {"prod", "system pods and KEDA", "model servers", reach.Closed, "onedoor-serving/"},
 		"SystemOfRay":    {"prod", "gateway", "model servers", reach.Closed, "only nodes route"},
+		"EdgeOfModels":   {"prod", "serving edge", "model servers", reach.Open, "onedoor-serving/in-f77-serving-edge"},
+		"EdgeOfHeads":    {"prod", "serving edge", "heads of Ray clusters", reach.Closed, "onedoor-edge/deny-all"},
+		"OperatorOfHead": {"prod", "ray operator", "heads of Ray clusters", reach.Open, "onedoor-serving/in-f82-ray-operator"},
+		"ClientsOfRay":   {"prod", "ray operator", "client servers of Ray clusters", reach.Closed, "onedoor-kuberay/deny-all"},
+		"StoresOfRay":    {"prod", "serving edge", "control stores of Ray clusters", reach.Closed, "onedoor-edge/deny-all"},
 		"PrivateAPI":     {"prod", "workers", "kubernetes api", reach.Closed, "onedoor-workers/"},
 		"PlaneOfAPI":     {"prod", "batch control plane", "kubernetes api", reach.Open, "out-f74-kubernetes-api"},
 		"PeersOfAPI":     {"prod", "peers", "kubernetes api", reach.Unnamed, "its name does not lead to its endpoint"},
@@ -92,10 +97,10 @@ var (
 		"prod": {1, 3, 8, 9, 10, 11, 16, 17, 18, 19, 20, 61, 62, 64, 65, 67},
 	}
 	coveredRules = map[string][]string{
-		"dev": {"in-f03-worker-nodes", "in-f08-batch-nodes", "in-f12-gpu-nodes",
+		"dev": {"in-f03-worker-nodes", "in-f08-batch-nodes", "in-f12-gpu-nodes", "in-f60-runner",
 			"out-f16-microsoftcontainerregistry", "out-f17-azurefrontdoor-firstparty", "out-f18-azureactivedirectory", "out-f19-azureresourcemanager", "out-f20-azuremonitor",
 			"out-f64-azureresourcemanager", "out-f65-azureactivedirectory"},
-		"prod": {"in-f01-system-nodes", "in-f10-nodes", "in-f12-gpu-nodes",
+		"prod": {"in-f01-system-nodes", "in-f10-nodes", "in-f12-gpu-nodes", "in-f60-runner",
 			"out-f16-microsoftcontainerregistry", "out-f17-azurefrontdoor-firstparty", "out-f18-azureactivedirectory", "out-f19-azureresourcemanager", "out-f20-azuremonitor",
 			"out-f64-azureresourcemanager", "out-f65-azureactivedirectory"},
 	}
@@ -235,7 +240,7 @@ func account(access string, acls map[string]any) map[string]any {
 // and opens none.
 func TestWaysToModelsAreFound(t *testing.T) {
 	t.Parallel()
-	const batch, models, gpus = netplan.EndpointsBatch, netplan.EndpointsModels, "gpu-nodes-a100"
+	const batch, models, system = netplan.EndpointsBatch, netplan.EndpointsModels, netplan.SystemNodes
 	shut := map[string]any{"defaultAction": "Deny", "bypass": "None"}
 	for title, c := range map[string]struct {
 		change    change
@@ -273,11 +278,11 @@ func TestWaysToModelsAreFound(t *testing.T) {
 			sets("NetworkSecurityGroup", "network-endpoints-batch-rules", map[string]any{"location": "[unknown]"})},
 		"BatchPoolMoves": {sets("AgentPool", "cluster-worker", map[string]any{"vnetSubnetID": "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-onedoor-prod-platform/providers/Microsoft.Network/virtualNetworks/vnet-onedoor-prod/subnets/snet-onedoor-prod-batch-nodes"}), "any machine in batch-nodes", "batch account",
 			sets("AgentPool", "cluster-worker", map[string]any{"maxCount": 500.0})},
-		"PeersToEdge": {all(adds(gpus, flows.Inbound, "10.0.0.0/16", "*", "443"), permits("onedoor-serving", "Ingress", "from", map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/16"}})), "peers", "serving edge",
-			adds(gpus, flows.Inbound, "10.0.0.0/16", "*", "443")},
-		"PublicEdge": {all(sets("Service", "door-onedoor-serving", map[string]any{"metadata": map[string]any{"name": "door", "namespace": "onedoor-serving"}}),
-			adds(gpus, flows.Inbound, "Internet", "*", "443"), permits("onedoor-serving", "Ingress", "from", map[string]any{"ipBlock": map[string]any{"cidr": "0.0.0.0/0"}})), "internet", "serving edge",
-			adds(gpus, flows.Inbound, "Internet", "*", "443")},
+		"PeersToEdge": {all(adds(system, flows.Inbound, "10.0.0.0/16", "*", "443"), permits("onedoor-edge", "Ingress", "from", map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/16"}})), "peers", "serving edge",
+			adds(system, flows.Inbound, "10.0.0.0/16", "*", "443")},
+		"PublicEdge": {all(sets("Service", "door-onedoor-edge", map[string]any{"metadata": map[string]any{"name": "door", "namespace": "onedoor-edge"}}),
+			adds(system, flows.Inbound, "Internet", "*", "443"), permits("onedoor-edge", "Ingress", "from", map[string]any{"ipBlock": map[string]any{"cidr": "0.0.0.0/0"}})), "internet", "serving edge",
+			adds(system, flows.Inbound, "Internet", "*", "443")},
 		"WorkersToModels": {all(permits("onedoor-serving", "Ingress", "from", map[string]any{"namespaceSelector": map[string]any{}}), permitsOut("onedoor-workers", "onedoor-serving")), "workers", "model servers",
 			permitsOut("onedoor-workers", "onedoor-serving")},
 		"EverybodyToModels": {permits("onedoor-serving", "Ingress", "from", map[string]any{"namespaceSelector": map[string]any{}}), "system pods and KEDA", "model servers",

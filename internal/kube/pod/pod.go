@@ -13,6 +13,7 @@ import (
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"onedoor/internal/az/aks"
 	"onedoor/internal/kube"
 )
 
@@ -109,6 +110,17 @@ func SecretsVolume(name string, class pulumi.StringInput) corev1.VolumeArgs {
 		Driver: pulumi.String("secrets-store.csi.k8s.io"), ReadOnly: pulumi.Bool(true),
 		VolumeAttributes: pulumi.StringMap{"secretProviderClass": class},
 	}}
+}
+
+// Tolerations let pods onto tainted nodes.
+func Tolerations(of []aks.Toleration) corev1.TolerationArray {
+	out := corev1.TolerationArray{}
+	for _, t := range of {
+		out = append(out, corev1.TolerationArgs{
+			Key: pulumi.String(t.Key), Operator: pulumi.String(string(t.Operator)), Value: pulumi.String(t.Value), Effect: pulumi.String(string(t.Effect)),
+		})
+	}
+	return out
 }
 
 // Port is a port of the table of flows, which writes them as text.

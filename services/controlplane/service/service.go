@@ -1,0 +1,156 @@
+// Package service owns how the parts of the control plane are put together, the
+// same for Azure and for one machine. Where they come from belongs to whoever
+// calls: the program, a demonstration, a test.
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"onedoor/internal/prices"
+	"onedoor/internal/settings"
+	"onedoor/services/controlplane/account"
+	"onedoor/services/controlplane/api"
+	"onedoor/services/controlplane/blobs"
+	"onedoor/services/controlplane/identity"
+	"onedoor/services/controlplane/intake"
+	"onedoor/services/controlplane/jobs"
+	"onedoor/services/controlplane/ledger"
+	"onedoor/services/controlplane/results"
+	"onedoor/services/controlplane/schedule"
+	"onedoor/services/controlplane/stamp"
+	"onedoor/services/controlplane/telemetry"
+	"onedoor/services/controlplane/usage"
+	"onedoor/services/internal/claim"
+)
+
+// Parts are what a service is made of.
+type Parts struct {
+	Settings settings.Settings
+	Table    ledger.Table
+	Blobs    blobs.Store
+	Bus      intake.Bus
+	Signer   intake.Signer   // nil where storage cannot sign
+	Account  *account.Client // nil in a stack without batch deployments
+	Identity identity.Verifier
+	KeysDir  string           // directory of the keys that prove work
+	Signing  string           // id of the key that new proofs are made with
+	Scratch  string           // directory for rows that are put in order; "" for the system's
+	Now      func() time.Time // nil for the clock
+	Emit     func(context.Context, schedule.Event)
+	Log      *slog.Logger
+}
+
+// Service is the control plane of one instance.
+type Service struct {
+	parts   Parts
+	api     *api.API
+	leader  *schedule.Leader
+	metrics *telemetry.Metrics
+	closing atomic.Bool
+}
+
+// New puts a service together.
+func New(p Parts) (*Service, error) {
+	table, err := prices.Load()
+	if err != nil {
+		return nil, err
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	s := &Service{parts: p, metrics: telemetry.New(time.Duration(p.Settings.OutputExpirySeconds) * time.Second)}
+	emit := s.metrics.Emitter(p.Log)
+	if heard := p.Emit; heard != nil {
+		log := emit
+		emit = func(ctx context.Context, e schedule.Event) {
+			log(ctx, e)
+			heard(ctx, e)
+		}
+	}
+	store := jobs.Store{Table: p.Table}
+	costs := usage.Prices{Table: table, Aliases: p.Settings.Aliases}
+	s.api = &api.API{
+		Settings: p.Settings, Jobs: store, Usage: usage.Store{Table: p.Table}, Prices: costs, Blobs: p.Blobs,
+		Intake:   intake.Intake{Bus: p.Bus, Signer: p.Signer, Keys: claim.Keys(p.KeysDir), Signing: p.Signing},
+		Identity: p.Identity, Now: p.Now, Log: p.Log, Items: s.metrics.Item, Closing: s.closing.Load,
+	}
+	if p.Account != nil {
+		s.leader = &schedule.Leader{
+			Settings: p.Settings, Jobs: store, Usage: usage.Store{Table: p.Table}, Prices: costs,
+			Results: results.Store{Blobs: p.Blobs, Inputs: p.Settings.InputContainer, Outputs: p.Settings.OutputContainer, Scratch: p.Scratch},
+			Account: p.Account, Stamps: stamp.Ring{Dir: p.KeysDir, Signing: p.Signing}, Now: p.Now, Emit: emit, Observe: s.metrics.Observe, Log: p.Log,
+		}
+	}
+	return s, nil
+}
+
+// Handler answers callers.
+func (s *Service) Handler() http.Handler { return s.metrics.Calls(s.api.Handler()) }
+
+// Status answers the platform: health, readiness and metrics.
+func (s *Service) Status() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.ready(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ok\n"))
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// ready tells whether the service can take work.
+func (s *Service) ready(ctx context.Context) error {
+	if s.closing.Load() {
+		return errors.New("stopping")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.parts.Table.Get(ctx, ledger.Key{Partition: "service", Row: "ready"})
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		return errors.New("the ledger does not answer") // details are in the log
+	}
+	return nil
+}
+
+// Close takes no new uploads from now on.
+func (s *Service) Close() { s.closing.Store(true) }
+
+// Tick gets all jobs on as far as they go now. Only the leader calls it.
+func (s *Service) Tick(ctx context.Context) error {
+	if s.leader == nil {
+		return nil
+	}
+	return telemetry.Tick(ctx, s.leader.Tick)
+}
+
+// pause is the time between two ticks.
+const pause = 5 * time.Second
+
+// Lead ticks until the context ends: call it while this instance leads.
+func (s *Service) Lead(ctx context.Context) {
+	s.metrics.Leads(true)
+	defer s.metrics.Leads(false)
+	if s.leader != nil {
+		s.leader.Begin()
+	}
+	for ctx.Err() == nil {
+		if err := s.Tick(ctx); err != nil && ctx.Err() == nil {
+			s.parts.Log.Warn("not all jobs got on; the next tick tries again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package work
+
+import (
+	"encoding/json"
+	"errors"
+
+	"onedoor/services/internal/claim"
+	"onedoor/services/worker/model"
+	"onedoor/services/worker/payload"
+	"onedoor/services/worker/store"
+)
+
+// tally is what a result's metadata comes to.
+type tally struct{ store.Meta }
+
+// meta is the metadata of a result without items.
+func (it *item) meta() tally {
+	m := it.message
+	return tally{store.Meta{Key: m.IdempotencyKey(), Payload: m.ETag, Alias: m.Alias, Correlation: m.Correlation}}
+}
+
+// add counts an answer.
+func (t *tally) add(a model.Answer) {
+	t.Items++
+	if a.Refused {
+		t.Refused++
+	}
+	t.Prompt += a.Usage.Prompt
+	t.Cached += a.Usage.Cached
+	t.Completion += a.Usage.Completion
+}
+
+// resultLine is one line of a result, in the shape of OpenAI's batch outputs.
+type resultLine struct {
+	ID       string    `json:"id"`
+	CustomID string    `json:"custom_id"`
+	Response *response `json:"response"`
+	Error    *problem  `json:"error"`
+}
+
+type response struct {
+	Status    int             `json:"status_code"`
+	RequestID string          `json:"request_id"`
+	Body      json.RawMessage `json:"body"`
+}
+
+type problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// line is the line of an answer, or of why there is none. id is that of an item of
+// many.
+func line(m claim.Message, id string, a *model.Answer, p *problem) ([]byte, error) {
+	l := resultLine{ID: m.IdempotencyKey(), CustomID: m.Item, Error: p}
+	if id != "" {
+		l.ID, l.CustomID = l.ID+":"+id, id
+	}
+	if a != nil {
+		l.Response = &response{a.Status, a.RequestID, a.Body}
+	}
+	text, err := json.Marshal(l)
+	return append(text, '\n'), err
+}
+
+// problemOf is an error as an item of many has it; nil for one that is not the
+// item's alone.
+func problemOf(err error) *problem {
+	var unfit *payload.Error
+	var rejected *model.Rejected
+	var often *exhausted
+	switch {
+	case errors.As(err, &unfit):
+		return &problem{unfit.Code, unfit.Err.Error()}
+	case errors.As(err, &rejected):
+		return &problem{reasonRejected, rejected.Error()}
+	case errors.As(err, &often):
+		return &problem{reasonRetries, often.Error()}
+	}
+	return nil
+}

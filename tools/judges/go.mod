@@ -1,0 +1,3 @@
+module onedoor/tools/judges
+
+go 1.26.6
