@@ -4,8 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"onedoor/cmd/embedded"
@@ -74,43 +71,15 @@ func at(v any, path ...string) any {
 // keda tells whether the cluster has KEDA.
 func (w *watch) keda() any { return at(w.live, "workloadAutoScalerProfile", "keda", "enabled") }
 
-// changed is a stack's file with other values at some paths, as in "cluster.version";
-// nil takes a root key away.
-func changed(t testing.TB, file string, values map[string]any) string {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var doc struct {
-		Config map[string]any `yaml:"config"`
-	}
-	require.NoError(t, yaml.Unmarshal(raw, &doc))
-	for path, value := range values {
-		steps := strings.Split("onedoor:"+path, ".")
-		at := doc.Config
-		for _, step := range steps[:len(steps)-1] {
-			next, ok := at[step].(map[string]any)
-			require.True(t, ok, path)
-			at = next
-		}
-		if at[steps[len(steps)-1]] = value; value == nil {
-			delete(at, steps[len(steps)-1])
-		}
-	}
-	out, err := yaml.Marshal(doc)
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), filepath.Base(file))
-	require.NoError(t, os.WriteFile(path, out, 0o644))
-	return path
-}
-
 const aksName = "aks-onedoor-dev"
 
-// smallFile is the configuration of dev with one queue and no workers, so that the
-// tests of the cluster make little else.
+// smallFile is the configuration of dev with one queue, no workers and no models in
+// the cluster, so that its tests make little else.
 func smallFile(t *testing.T) string {
 	t.Helper()
 	return changed(t, stackFiles["dev"], map[string]any{
 		"queue.queues": map[string]any{"text": map[string]any{"p99": "20s", "wait": "24h", "deliveries": 10, "batch": 1}}, "workers": nil,
+		"serving": nil, "models.open": nil, "plans.full.aliases": []string{"chat", "small", "reason", "embed"},
 	})
 }
 
@@ -168,6 +137,7 @@ func TestIdentitiesTrustTheAccountsOfThisCluster(t *testing.T) {
 	assert.Regexp(t, `^https://.*/$`, issuer)
 	assert.Equal(t, map[string]string{
 		"id-onedoor-dev-control-plane": "system:serviceaccount:onedoor-batch:control-plane",
+		"id-onedoor-dev-edge":          "system:serviceaccount:onedoor-edge:serving-edge",
 		"id-onedoor-dev-scaler":        "system:serviceaccount:kube-system:keda-operator",
 		"id-onedoor-dev-serving":       "system:serviceaccount:onedoor-serving:model-server",
 		"id-onedoor-dev-worker-text":   "system:serviceaccount:onedoor-workers:worker-text",

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/cmd/embedded"
+	"onedoor/tests/kit"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -23,44 +24,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// What the tests of other folders use too.
+var (
+	stackFiles = kit.StackFiles()
+	session    = kit.Session
+	changed    = kit.Changed
+)
+
 // projectDir is the project's directory.
 const projectDir = ".."
-
-// stackFiles are the configurations that the tests of all stacks run over, by
-// the stack's name.
-var stackFiles = map[string]string{
-	"dev":      projectDir + "/Pulumi.dev.yaml",
-	"prod":     projectDir + "/Pulumi.prod.yaml",
-	"existing": "testdata/existing.yaml",
-}
-
-// session is a stack with a state of its own, gone after the test.
-func session(t testing.TB, stack, file string) *embedded.Session {
-	t.Helper()
-	dir, err := filepath.Abs(projectDir)
-	require.NoError(t, err)
-	return &embedded.Session{
-		Dir: dir, StackFile: file, Stack: stack, Home: t.TempDir(), Progress: &log{t: t}, WithoutPolicies: true, SkipCheckpoints: true,
-	}
-}
-
-// log shows progress in the test's log, a line at a time.
-type log struct {
-	t    testing.TB
-	line strings.Builder
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b != '\n' {
-			l.line.WriteByte(b)
-			continue
-		}
-		l.t.Log(l.line.String())
-		l.line.Reset()
-	}
-	return len(p), nil
-}
 
 // golden compares got with a file in testdata, or rewrites it with -update.
 func golden(t *testing.T, name string, got []byte) {

@@ -12,6 +12,7 @@ import (
 
 	"onedoor/internal/engine"
 	"onedoor/sim"
+	"onedoor/tests/kit"
 )
 
 // The official SDK of the random package, through the real engine, finds the
@@ -24,7 +25,7 @@ func TestRandomValuesStayUntilTheirKeepersChange(t *testing.T) {
 	project := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(project, "Pulumi.yaml"), []byte("name: chance\nruntime: go\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "Pulumi.one.yaml"), []byte("config: {}\n"), 0o644))
-	cli, err := engine.Find(ctx, engine.Options{Progress: &log{t: t}})
+	cli, err := engine.Find(ctx, engine.Options{Progress: &kit.Log{T: t}})
 	require.NoError(t, err)
 	cloud, err := sim.Open("")
 	require.NoError(t, err)

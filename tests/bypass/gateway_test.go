@@ -49,7 +49,7 @@ func call(t *testing.T, s replay.Stack, method, path, body string) (status int, 
 			config.Backends[text(r, "backendId")] = interp.Backend{URL: "https://backend", Handler: backend}
 		case apim + "Subscription":
 			scope := text(r, "scope")
-			config.Keys[r.Name] = interp.Key{Name: text(r, "displayName"), Product: scope[strings.LastIndex(scope, "/")+1:]}
+			config.Keys[r.Name] = interp.Key{ID: text(r, "sid"), Name: text(r, "displayName"), Product: scope[strings.LastIndex(scope, "/")+1:]}
 		}
 	}
 	g, err := interp.New(config)

@@ -1,4 +1,4 @@
-package tests
+package judged
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"onedoor/cmd/embedded"
 	"onedoor/internal/engine"
 	"onedoor/internal/policypack/results"
+	"onedoor/tests/kit"
 )
 
 // waived is a waiver of dev for what fails in noModels.
@@ -33,7 +34,7 @@ const waived = `waivers:
 // noModels is a stack of dev for which no model is approved.
 func noModels(t *testing.T) *embedded.Session {
 	t.Helper()
-	s := session(t, "dev", stackFiles["dev"])
+	s := kit.Session(t, "dev", kit.StackFiles()["dev"])
 	s.WithoutPolicies, s.PolicyDir, s.Waivers = false, t.TempDir(), filepath.Join(t.TempDir(), "waivers.yaml")
 	require.NoError(t, os.WriteFile(s.Waivers, []byte(waived), 0o644))
 	own := filepath.Join(s.Dir, "policies", "stacks", "dev")

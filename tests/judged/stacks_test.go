@@ -1,7 +1,8 @@
-package tests
+// Package judged runs whole stacks under the policy packs.
+package judged
 
 import (
-	"bytes"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,8 +10,13 @@ import (
 
 	"onedoor/cmd/embedded"
 	"onedoor/internal/policypack/results"
-	"onedoor/internal/reach"
+	"onedoor/tests/kit"
 )
+
+func TestMain(m *testing.M) {
+	embedded.Dispatch()
+	os.Exit(m.Run())
+}
 
 // What the program declares passes its own packs at the levels of its stacks, in a
 // first preview, and again once everything is known.
@@ -19,7 +25,7 @@ func TestStacksKeepTheirPolicies(t *testing.T) {
 	for stack, profile := range map[string]string{"dev": "standard", "prod": "strict"} {
 		t.Run(stack, func(t *testing.T) {
 			t.Parallel()
-			s := session(t, stack, stackFiles[stack])
+			s := kit.Session(t, stack, kit.StackFiles()[stack])
 			s.WithoutPolicies = false
 			_, err := s.Preview(t.Context())
 			require.NoError(t, err)
@@ -41,33 +47,10 @@ func TestStacksKeepTheirPolicies(t *testing.T) {
 			assert.Equal(t, first.Subject.ConfigSHA256, s.Policy.Subject.ConfigSHA256)
 
 			// An update of what exists shows the packs what patches have made.
-			s.StackFile = changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
+			s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
 			_, err = s.Up(t.Context())
 			require.NoError(t, err)
 			assert.Zero(t, s.Policy.Summary.Fail)
-		})
-	}
-}
-
-// Who can open a connection to what, and that no way leads to a model but through
-// its door.
-func TestTheReachOfStacksIsKnown(t *testing.T) {
-	t.Parallel()
-	for stack, file := range stackFiles {
-		t.Run(stack, func(t *testing.T) {
-			t.Parallel()
-			_, result := preview(t, stack, file)
-			var planned []reach.Resource
-			for _, r := range result.Resources {
-				planned = append(planned, reach.Resource{URN: r.URN, Type: r.Type, Inputs: r.Inputs})
-			}
-			report := reach.Judge(stack, planned)
-			for _, finding := range report.Findings {
-				assert.False(t, finding.Fails(), finding.Text)
-			}
-			var out bytes.Buffer
-			require.NoError(t, embedded.Encode(&out, report))
-			golden(t, stack+".reach.json", out.Bytes())
 		})
 	}
 }
