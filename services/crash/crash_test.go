@@ -112,6 +112,11 @@ func (s *scene) kill() {
 	}
 }
 
+// lives is how many deaths make the lives after them one point longer. A new leader waits
+// before it looks at the account, and one that always dies while it waits never looks:
+// how much it does until then depends on what runs at once.
+const lives = 20
+
 // ask makes a request until it is answered: when the process dies meanwhile, another is
 // started that lives a little longer each time, and asked the same. One that never gets
 // further would be a fault of the control plane.
@@ -119,7 +124,7 @@ func (s *scene) ask(what string, request func() error) {
 	s.t.Helper()
 	for tries := range int64(60) {
 		if s.process == nil {
-			s.begin(s.length + tries)
+			s.begin(s.length + tries + int64(s.deaths/lives))
 		}
 		err := request()
 		var answered *openai.Error
