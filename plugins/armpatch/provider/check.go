@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
 
 // The values of onDelete.
@@ -391,4 +392,9 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// failure is a problem as the engine shows it.
+func failure(p problem) *pulumirpc.CheckFailure {
+	return &pulumirpc.CheckFailure{Property: p.property, Reason: p.String()}
 }
