@@ -7,12 +7,13 @@ import (
 
 	"onedoor/internal/az/guard"
 	"onedoor/internal/images"
+	"onedoor/internal/pause"
 	"onedoor/internal/retry"
 	armpatch "onedoor/plugins/armpatch/sdk"
 )
 
 // Run composes one stack: each component needs only what stands above it.
-func Run(ctx *pulumi.Context) error { return Program(retry.Real)(ctx) }
+func Run(ctx *pulumi.Context) error { return Program(pause.For)(ctx) }
 
 // Program is Run with another way to wait for what Azure refuses for a while.
 func Program(sleep retry.Sleep) pulumi.RunFunc {

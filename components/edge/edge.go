@@ -141,11 +141,7 @@ func (b *builder) deployment(config, certificate pulumi.StringInput) (pulumi.Res
 		Spec: appsv1.DeploymentSpecArgs{
 			Replicas: pulumi.Int(Replicas),
 			Selector: metav1.LabelSelectorArgs{MatchLabels: pulumi.ToStringMap(kube.Selector(app))},
-			Strategy: appsv1.DeploymentStrategyArgs{Type: pulumi.String("RollingUpdate"), RollingUpdate: appsv1.RollingUpdateDeploymentArgs{
-				MaxUnavailable: pulumi.Int(1), MaxSurge: pulumi.Int(1),
-			}},
-			ProgressDeadlineSeconds: pulumi.Int(900), // longer than a node that has to be made for it
-			RevisionHistoryLimit:    pulumi.Int(3),
+			Strategy: pod.OneByOne(), ProgressDeadlineSeconds: pulumi.Int(pod.StartSeconds), RevisionHistoryLimit: pulumi.Int(pod.Revisions),
 			Template: corev1.PodTemplateSpecArgs{
 				Metadata: metav1.ObjectMetaArgs{Labels: pulumi.ToStringMap(kube.Labels(app))},
 				Spec: corev1.PodSpecArgs{

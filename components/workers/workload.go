@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/kube"
+	"onedoor/internal/kube/pod"
 	"onedoor/internal/kube/secrets"
 	"onedoor/internal/ref"
 )
@@ -35,8 +36,8 @@ func (b *builder) deployment(modality, app string, q Queue, class pulumi.StringI
 		Spec: appsv1.DeploymentSpecArgs{
 			Selector:                metav1.LabelSelectorArgs{MatchLabels: pulumi.ToStringMap(kube.Selector(app))},
 			Template:                b.template(modality, app, q, class, "Always"),
-			ProgressDeadlineSeconds: pulumi.Int(startSeconds),
-			RevisionHistoryLimit:    pulumi.Int(3),
+			ProgressDeadlineSeconds: pulumi.Int(pod.StartSeconds),
+			RevisionHistoryLimit:    pulumi.Int(pod.Revisions),
 		},
 	}, b.in...)
 	if err != nil {
@@ -53,7 +54,3 @@ func (b *builder) deployment(modality, app string, q Queue, class pulumi.StringI
 	}
 	return made, nil
 }
-
-// startSeconds is how long a deployment may take to start: longer than a node
-// that has to be made for it.
-const startSeconds = 900

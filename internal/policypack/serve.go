@@ -1,22 +1,19 @@
 package policypack
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	"onedoor/internal/pluginhost"
 	"onedoor/internal/policypack/results"
 )
 
@@ -56,36 +53,15 @@ func Run(pack Pack) {
 	os.Exit(0)
 }
 
-// Serve is the contract of an analyzer plugin: the engine's address is the last
-// argument, the first line of output is the port; it ends on an interrupt, and
-// when the engine has gone.
+// Serve answers the engine, whose address is the last argument.
 func Serve(analyzer pulumirpc.AnalyzerServer, args []string, stdout io.Writer) error {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
+	engine := ""
 	if len(args) > 0 && strings.Contains(args[len(args)-1], ":") {
-		engine := args[len(args)-1]
-		if err := rpcutil.Healthcheck(ctx, engine, 5*time.Second, cancel); err != nil {
-			return fmt.Errorf("engine at %s: %w", engine, err)
-		}
+		engine = args[len(args)-1]
 	}
-	ended := make(chan bool)
-	go func() {
-		<-ctx.Done()
-		close(ended)
-	}()
-	// Raises gRPC's limit of 4 MB for a message: a stack is one message.
-	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
-		Cancel: ended,
-		Init: func(s *grpc.Server) error {
-			pulumirpc.RegisterAnalyzerServer(s, analyzer)
-			return nil
-		},
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%d\n", handle.Port)
-	return <-handle.Done
+	return pluginhost.Serve(engine, 5*time.Second, func(s *grpc.Server) {
+		pulumirpc.RegisterAnalyzerServer(s, analyzer)
+	}, stdout)
 }
 
 // fileSHA256 names the executable in the results.

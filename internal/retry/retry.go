@@ -16,18 +16,6 @@ import (
 // Sleep waits; it returns early with an error when ctx ends.
 type Sleep func(ctx context.Context, d time.Duration) error
 
-// Real waits in real time.
-func Real(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
 // passing are the refusals that pass, with their reason. A hook sees nothing but
 // the text of an error, so this is the one place that looks for codes in it. A
 // refusal passes if it has all the words of an entry.

@@ -286,18 +286,6 @@ func (j *job) wait(ctx context.Context, d time.Duration, why string) error {
 	return j.sleep(ctx, d)
 }
 
-// sleep waits in real time.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}
-
 // look reads the resource, whatever state it is in.
 func (j *job) look(ctx context.Context) (*snapshot, error) {
 	breaks := 0

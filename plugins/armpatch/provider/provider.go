@@ -46,6 +46,8 @@ import (
 	"sync"
 	"time"
 
+	"onedoor/internal/pause"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -101,7 +103,7 @@ var _ pulumirpc.ResourceProviderServer = (*Provider)(nil)
 // New returns a provider that has not been configured yet.
 func New(options Options) *Provider {
 	if options.Sleep == nil {
-		options.Sleep = sleep
+		options.Sleep = pause.For
 	}
 	return &Provider{
 		options: options, environment: "public",

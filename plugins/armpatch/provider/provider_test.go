@@ -1089,16 +1089,3 @@ func TestClassify(t *testing.T) {
 		}
 	}
 }
-
-func TestSleep(t *testing.T) {
-	t.Parallel()
-	if err := sleep(t.Context(), time.Nanosecond); err != nil {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cause := errors.New("enough")
-	cancel(cause)
-	if err := sleep(ctx, time.Hour); !errors.Is(err, cause) {
-		t.Errorf("got %v, want the cause", err)
-	}
-}

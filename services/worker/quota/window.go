@@ -7,6 +7,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"onedoor/internal/pause"
 )
 
 // Span is the time that the promise is about.
@@ -65,7 +67,7 @@ func (w *Window) Take(ctx context.Context, tokens int) error {
 		if wait <= 0 {
 			return nil
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -82,7 +84,7 @@ func (w *Window) Room(ctx context.Context, most int) (int, error) {
 		if wait <= 0 {
 			return w.fits(typical, most), nil
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return 0, err
 		}
 	}
@@ -181,16 +183,4 @@ func (w *Window) forget(now time.Time) {
 		i++
 	}
 	w.spent = w.spent[i:]
-}
-
-// sleep waits, or returns why the context ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

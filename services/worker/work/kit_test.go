@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
+	"onedoor/internal/pause"
 	"onedoor/services/internal/claim"
 	"onedoor/services/worker/memblob"
 	"onedoor/services/worker/model"
@@ -178,7 +179,7 @@ func (g *gateway) Call(ctx context.Context, r model.Request) (model.Answer, erro
 	g.calls = append(g.calls, r)
 	n := len(g.calls)
 	g.mu.Unlock()
-	if err := sleep(ctx, g.takes); err != nil {
+	if err := pause.For(ctx, g.takes); err != nil {
 		return model.Answer{}, err
 	}
 	if g.do == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"onedoor/internal/pause"
 	"onedoor/services/internal/claim"
 	"onedoor/services/worker/model"
 	"onedoor/services/worker/payload"
@@ -44,7 +45,7 @@ func (it *item) retry(try func() error) error {
 		if it.tries >= it.Limits.Attempts {
 			return &exhausted{it.tries, err}
 		}
-		if sleep(it.ctx, it.backoff(it.tries)) != nil {
+		if pause.For(it.ctx, it.backoff(it.tries)) != nil {
 			return waited{err}
 		}
 	}
@@ -59,7 +60,7 @@ func (it *item) stored(try func() error) error {
 			return err
 		}
 		it.Metrics.Retries.WithLabelValues("storage").Inc()
-		if it.ctx.Err() != nil || sleep(it.ctx, it.backoff(n)) != nil {
+		if it.ctx.Err() != nil || pause.For(it.ctx, it.backoff(n)) != nil {
 			return waited{err}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"onedoor/internal/capacity"
+	"onedoor/internal/pause"
 	"onedoor/services/internal/claim"
 	"onedoor/services/worker/model"
 	"onedoor/services/worker/payload"
@@ -101,17 +102,17 @@ func (w *Worker) Run(ctx context.Context) {
 		})
 	}
 	var waiting sync.WaitGroup
-	pause := time.Second
+	patience := time.Second
 	for ctx.Err() == nil {
 		got, err := w.receive(ctx, slots)
 		switch {
 		case ctx.Err() != nil, err == nil, errors.Is(err, context.DeadlineExceeded): // no message is no failure
-			pause = time.Second
+			patience = time.Second
 		default:
 			w.Health.Receiving(false)
-			w.Log.Error("the queue does not answer", "error", err, "again_in", pause.String())
-			_ = sleep(ctx, pause) // the loop looks at the context
-			pause = min(2*pause, time.Minute)
+			w.Log.Error("the queue does not answer", "error", err, "again_in", patience.String())
+			_ = pause.For(ctx, patience) // the loop looks at the context
+			patience = min(2*patience, time.Minute)
 		}
 		for _, d := range got {
 			waiting.Go(func() { w.pass(ctx, d, held, slots) })
@@ -233,16 +234,4 @@ func (w *Worker) renewal() time.Duration {
 		return w.Limits.Renew
 	}
 	return max(time.Millisecond, w.Limits.GiveUp/3)
-}
-
-// sleep waits, or returns why the context ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
