@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/internal/engine"
+	"onedoor/tests/kit"
 )
 
 // BenchmarkPreviewOfTenants shows that a preview grows with the number of tenants
@@ -38,7 +39,7 @@ func BenchmarkPreviewOfTenants(b *testing.B) {
 func TestAGatewayKeepsItsMode(t *testing.T) {
 	t.Parallel()
 	// Only mode classic serves models of the cluster's own.
-	small := changed(t, smallFile(t), map[string]any{"serving": nil, "models.open": nil, "plans.full.aliases": []string{"chat", "small", "reason", "embed"}})
+	small := kit.Small(t)
 	s := session(t, "dev", small)
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
@@ -69,18 +70,18 @@ func TestPlansAndTenantsComeAndGo(t *testing.T) {
 	plan := map[string]any{"tokensPerMinute": 1000, "aliases": []string{"chat"}}
 	tenant := map[string]any{"owner": "guest@example.com", "plan": "trial", "residency": "global"}
 	with := func(tenant map[string]any) string {
-		return changed(t, smallFile(t), map[string]any{"plans.trial": plan, "tenants.guest": tenant})
+		return changed(t, kit.Small(t), map[string]any{"plans.trial": plan, "tenants.guest": tenant})
 	}
 	s := session(t, "dev", with(tenant))
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 
-	s.StackFile = smallFile(t)
+	s.StackFile = kit.Small(t)
 	_, err = s.Up(t.Context())
 	require.NoError(t, err, "Azure's own subscription of the plan's product is no obstacle")
 
 	guest := func(generation int) string {
-		return changed(t, smallFile(t), map[string]any{"tenants.guest": map[string]any{
+		return changed(t, kit.Small(t), map[string]any{"tenants.guest": map[string]any{
 			"owner": "guest@example.com", "plan": "full", "residency": "global", "keyGeneration": generation,
 		}})
 	}

@@ -89,3 +89,13 @@ func Changed(t testing.TB, file string, values map[string]any) string {
 	require.NoError(t, os.WriteFile(path, out, 0o644))
 	return path
 }
+
+// Small is the configuration of dev with one queue, no workers and no models in
+// the cluster, so that its tests make little else.
+func Small(t testing.TB) string {
+	t.Helper()
+	return Changed(t, StackFiles()["dev"], map[string]any{
+		"queue.queues": map[string]any{"text": map[string]any{"p99": "20s", "wait": "24h", "deliveries": 10, "batch": 1}}, "workers": nil,
+		"serving": nil, "models.open": nil, "plans.full.aliases": []string{"chat", "small", "reason", "embed"},
+	})
+}

@@ -1,4 +1,4 @@
-package tests
+package cluster
 
 import (
 	"strings"
@@ -10,6 +10,7 @@ import (
 	"onedoor/cmd/embedded"
 	"onedoor/internal/kube"
 	"onedoor/sim"
+	"onedoor/tests/kit"
 )
 
 // scaling is what Azure and its cluster were asked that has to do with KEDA.
@@ -56,7 +57,7 @@ func TestTheOperatorMayActAsTheScalerBeforeItScales(t *testing.T) {
 		t.Run(stack, func(t *testing.T) {
 			t.Parallel()
 			var seen scaling
-			_, err := seen.over(session(t, stack, stackFiles[stack])).Up(t.Context())
+			_, err := seen.over(kit.Session(t, stack, kit.StackFiles()[stack])).Up(t.Context())
 			require.NoError(t, err)
 			require.Len(t, seen.scaled, 5, "a scaler for each queue")
 			for _, scaled := range seen.scaled {

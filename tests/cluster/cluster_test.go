@@ -1,4 +1,4 @@
-package tests
+package cluster
 
 import (
 	"maps"
@@ -19,6 +19,7 @@ import (
 	"onedoor/sim"
 	"onedoor/sim/core"
 	"onedoor/sim/kube"
+	"onedoor/tests/kit"
 )
 
 // clusterType is the type of the cluster in Azure.
@@ -73,23 +74,13 @@ func (w *watch) keda() any { return at(w.live, "workloadAutoScalerProfile", "ked
 
 const aksName = "aks-onedoor-dev"
 
-// smallFile is the configuration of dev with one queue, no workers and no models in
-// the cluster, so that its tests make little else.
-func smallFile(t *testing.T) string {
-	t.Helper()
-	return changed(t, stackFiles["dev"], map[string]any{
-		"queue.queues": map[string]any{"text": map[string]any{"p99": "20s", "wait": "24h", "deliveries": 10, "batch": 1}}, "workers": nil,
-		"serving": nil, "models.open": nil, "plans.full.aliases": []string{"chat", "small", "reason", "embed"},
-	})
-}
-
 // The order that everything in the cluster relies on, as Azure sees it: the
 // cluster with workload identity, then KEDA, then pool after pool, none
 // overlapping another.
 func TestAzureSeesWorkloadIdentityThenKEDAThenPools(t *testing.T) {
 	t.Parallel()
 	var seen watch
-	s := seen.over(session(t, "dev", smallFile(t)))
+	s := seen.over(kit.Session(t, "dev", kit.Small(t)))
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{
@@ -116,7 +107,7 @@ func TestAzureSeesWorkloadIdentityThenKEDAThenPools(t *testing.T) {
 // asks for the length of a queue as itself, so the scaler's identity must trust it.
 func TestIdentitiesTrustTheAccountsOfThisCluster(t *testing.T) {
 	t.Parallel()
-	s := session(t, "dev", smallFile(t))
+	s := kit.Session(t, "dev", kit.Small(t))
 	issuer, subjects := "", map[string]string{} // of each identity
 	s.Inspect = func(cloud *sim.Cloud) {
 		for _, r := range cloud.State().Resources {
@@ -161,7 +152,7 @@ func TestKEDAIsOnAfterEveryUpdate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var seen watch
-			s := seen.over(session(t, "dev", smallFile(t)))
+			s := seen.over(kit.Session(t, "dev", kit.Small(t)))
 			s.Simulate = c.simulate
 			if c.fault != nil {
 				s.Prepare = func(cloud *sim.Cloud) { cloud.Inject(*c.fault) }
@@ -173,7 +164,7 @@ func TestKEDAIsOnAfterEveryUpdate(t *testing.T) {
 				_, err = s.Refresh(t.Context())
 				require.NoError(t, err)
 			}
-			s.StackFile = changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
+			s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
 			_, err = s.Up(t.Context())
 			require.NoError(t, err)
 			assert.NotEmpty(t, seen.writes)
@@ -189,7 +180,7 @@ func TestKEDAIsOnAfterEveryUpdate(t *testing.T) {
 // operator, as it does where KEDA was on before workload identity.
 func TestAnOperatorThatCameTooEarlyIsRestarted(t *testing.T) {
 	t.Parallel()
-	s := session(t, "dev", smallFile(t))
+	s := kit.Session(t, "dev", kit.Small(t))
 	s.Simulate = []sim.Option{sim.WithLateIdentityWebhook()}
 	identified := false
 	s.Inspect = func(cloud *sim.Cloud) {
@@ -200,7 +191,7 @@ func TestAnOperatorThatCameTooEarlyIsRestarted(t *testing.T) {
 		}
 	}
 	small := s.StackFile
-	s.StackFile = changed(t, small, map[string]any{"cluster.inCluster": "skip"})
+	s.StackFile = kit.Changed(t, small, map[string]any{"cluster.inCluster": "skip"})
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 	assert.False(t, identified, "nobody has restarted it yet")
@@ -214,11 +205,11 @@ func TestAnOperatorThatCameTooEarlyIsRestarted(t *testing.T) {
 func TestAReplacedClusterGetsKEDAByAWriteOfItsOwn(t *testing.T) {
 	t.Parallel()
 	var seen watch
-	s := seen.over(session(t, "dev", smallFile(t)))
+	s := seen.over(kit.Session(t, "dev", kit.Small(t)))
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 	first := seen.live["resourceUID"]
-	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.serviceCidr": "10.246.0.0/16"})
+	s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"cluster.serviceCidr": "10.246.0.0/16"})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
 	require.NotEqual(t, first, seen.live["resourceUID"], "the cluster must have been replaced")
@@ -242,7 +233,7 @@ func TestAReplacedClusterGetsKEDAByAWriteOfItsOwn(t *testing.T) {
 func TestUpgrades(t *testing.T) {
 	t.Parallel()
 	var seen watch
-	s := seen.over(session(t, "dev", smallFile(t)))
+	s := seen.over(kit.Session(t, "dev", kit.Small(t)))
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
 	before := seen.live["currentKubernetesVersion"]
@@ -255,7 +246,7 @@ func TestUpgrades(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, preview.HasChanges(), "a patch is no change of ours: %v", preview.Changes)
 
-	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.version": "1.34"})
+	s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"cluster.version": "1.34"})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{aksName, aksName + "/agentPools/system", aksName + "/agentPools/worker", aksName + "/agentPools/batch", aksName + "/agentPools/a100"},
@@ -268,13 +259,13 @@ func TestUpgrades(t *testing.T) {
 
 	// A later write sends the list of pools again: it must be what Azure has now, with
 	// the new versions and without the pools that are gone.
-	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.access.ranges": []string{"198.51.100.0/24"}})
+	s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"cluster.access.ranges": []string{"198.51.100.0/24"}})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
-	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.pools.gpu": map[string]any{}})
+	s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"cluster.pools.gpu": map[string]any{}})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
-	s.StackFile = changed(t, s.StackFile, map[string]any{"cluster.access.ranges": []string{"192.0.2.0/24"}})
+	s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"cluster.access.ranges": []string{"192.0.2.0/24"}})
 	_, err = s.Up(t.Context())
 	require.NoError(t, err)
 	assert.Contains(t, seen.below(), aksName)
@@ -298,7 +289,7 @@ func kubernetesChanges(result *engine.Result) []string {
 func TestATagOfTheClusterChangesNothingInIt(t *testing.T) {
 	t.Parallel()
 	var seen watch
-	s := seen.over(session(t, "dev", smallFile(t)))
+	s := seen.over(kit.Session(t, "dev", kit.Small(t)))
 	up, err := s.Up(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, kubernetesChanges(up), "there must be objects in the cluster")
@@ -325,10 +316,10 @@ func TestATagOfTheClusterChangesNothingInIt(t *testing.T) {
 // object in the cluster, and above all no replacement of what is protected.
 func TestATagOfEverythingReplacesNothing(t *testing.T) {
 	t.Parallel()
-	s := session(t, "prod", stackFiles["prod"])
+	s := kit.Session(t, "prod", kit.StackFiles()["prod"])
 	_, err := s.Up(t.Context())
 	require.NoError(t, err)
-	s.StackFile = changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
+	s.StackFile = kit.Changed(t, s.StackFile, map[string]any{"base.owner": "somebody@example.com"})
 	plan, err := s.Preview(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, plan.Changes["replace"])
@@ -345,7 +336,7 @@ func TestATagOfEverythingReplacesNothing(t *testing.T) {
 func TestSkippingTheClusterAndThenNotIsOneUpdate(t *testing.T) {
 	t.Parallel()
 	made := func(files ...string) map[string]any {
-		s := session(t, "dev", files[0])
+		s := kit.Session(t, "dev", files[0])
 		for _, file := range files {
 			s.StackFile = file
 			_, err := s.Up(t.Context())
@@ -360,14 +351,14 @@ func TestSkippingTheClusterAndThenNotIsOneUpdate(t *testing.T) {
 		}
 		return out
 	}
-	small := smallFile(t)
-	skip := changed(t, small, map[string]any{"cluster.inCluster": "skip"})
+	small := kit.Small(t)
+	skip := kit.Changed(t, small, map[string]any{"cluster.inCluster": "skip"})
 	once, twice := made(small), made(skip, small)
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(once)), slices.Collect(maps.Keys(twice)))
 	for urn, want := range once {
 		assert.Equal(t, want, twice[urn], urn)
 	}
-	plan, err := session(t, "dev", skip).Preview(t.Context())
+	plan, err := kit.Session(t, "dev", skip).Preview(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, kubernetesChanges(plan), "skip leaves the cluster alone")
 }
@@ -376,7 +367,7 @@ func TestSkippingTheClusterAndThenNotIsOneUpdate(t *testing.T) {
 // from them in anything that would make a new cluster.
 func TestAnImportedClusterIsNotReplaced(t *testing.T) {
 	t.Parallel()
-	s := session(t, "prod", stackFiles["prod"])
+	s := kit.Session(t, "prod", kit.StackFiles()["prod"])
 	var declared map[string]any
 	up, err := s.Up(t.Context())
 	require.NoError(t, err)
