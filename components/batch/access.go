@@ -7,6 +7,7 @@ import (
 	rbacv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/rbac/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"onedoor/internal/az"
 	"onedoor/internal/kube"
 	"onedoor/internal/ref"
 )
@@ -14,8 +15,8 @@ import (
 // rbac is the API group of roles.
 const rbac = "rbac.authorization.k8s.io"
 
-// access lets the control plane do two things at the API server: agree on a leader
-// by the lease of its name, and ask whose a token is.
+// access lets the control plane send events, and do two things at the API server:
+// agree on a leader by the lease of its name, and ask whose a token is.
 func (b *builder) access() ([]pulumi.Resource, error) {
 	subjects := rbacv1.SubjectArray{rbacv1.SubjectArgs{Kind: pulumi.String("ServiceAccount"), Name: pulumi.String(kube.ControlPlane.Name), Namespace: pulumi.String(kube.ControlPlane.Namespace)}}
 	leases, err := rbacv1.NewRole(b.ctx, b.name+"-leases", &rbacv1.RoleArgs{
@@ -51,7 +52,14 @@ func (b *builder) access() ([]pulumi.Resource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster binding: %w", err)
 	}
-	return []pulumi.Resource{leads, asks}, nil
+	// The role is named after metrics, and is for all telemetry.
+	// https://learn.microsoft.com/azure/azure-monitor/app/azure-ad-authentication
+	events := b.args.Events
+	sends, err := b.args.Scope.Grant(b.ctx, b.name+"-sends-events", az.MetricsPublisher, events.Sender, events.Insights, b.azure)
+	if err != nil {
+		return nil, err
+	}
+	return []pulumi.Resource{leads, asks, sends}, nil
 }
 
 // rule allows verbs on a resource, or on the one object of it that is named.

@@ -41,6 +41,7 @@ type Args struct {
 	Blobs     pulumi.StringInput      // URL of the storage account's blobs
 	Tables    pulumi.StringInput      // and tables
 	BusHost   pulumi.StringInput      // where senders connect
+	Events    Events
 	Nodes     Nodes
 	Settings  settings.Settings
 }
@@ -50,6 +51,13 @@ type Vault struct {
 	ref.Resource
 	URL         pulumi.StringInput // once the control plane may read it
 	Certificate string             // name of the certificate that the door shows, with its key as PEM
+}
+
+// Events is where the control plane tells what has happened.
+type Events struct {
+	Insights   ref.Resource       // Application Insights
+	Connection pulumi.StringInput // its connection string, which names it; who sends shows a token
+	Sender     ref.Identity       // that the pods act as
 }
 
 // Nodes are those that the pods run on.

@@ -44,6 +44,9 @@ func given() batch.Args {
 		},
 		Account: pulumi.String("https://oai-batch.openai.azure.com"), Blobs: pulumi.String("https://st.blob.core.windows.net/"),
 		Tables: pulumi.String("https://st.table.core.windows.net/"), BusHost: pulumi.String("sb.servicebus.windows.net"),
+		Events: batch.Events{
+			Insights: ref.Ready(fake.GroupID + "/providers/Microsoft.Insights/components/appi"), Connection: pulumi.String("InstrumentationKey=key"), Sender: fake.Identity("control-plane"),
+		},
 		Nodes: batch.Nodes{
 			Selector: map[string]string{"pool": "batch"}, Tolerations: []aks.Toleration{{Key: "onedoor/batch", Operator: aks.OpEqual, Value: "only", Effect: aks.NoSchedule}},
 			Zones: 2, Clients: map[string]string{"pool": "worker"},
@@ -178,14 +181,16 @@ func TestKeysAreSecret(t *testing.T) {
 	assert.Empty(t, m.leaks)
 }
 
-func TestVerifiersReadTheKeysAndNothingElse(t *testing.T) {
+func TestRolesAreTheLeast(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Update, program(nil))
 	assert.Equal(t, []string{
+		"control-plane-principal 3913510d-42f4-4e42-8a64-420c390055eb at components/appi",
 		"worker-text-principal 4633458b-17de-408a-b874-0445c86b69e6 at secrets/mac-key-2",
 		"worker-text-principal 4633458b-17de-408a-b874-0445c86b69e6 at secrets/mac-key-3",
 	}, plan.Grants())
 	assert.Contains(t, plan.Get(t, "verifier").DependsOn, "batch-worker-text-reads-mac-key-3")
+	assert.Contains(t, plan.Get(t, "batch").DependsOn, "batch-sends-events")
 }
 
 func TestTheDoorStandsAtItsPlannedAddress(t *testing.T) {
@@ -293,7 +298,7 @@ func TestTheContractNamesWhatTheProgramIsTold(t *testing.T) {
 	contract, err := os.ReadFile("../../docs/contracts/control-plane.md")
 	require.NoError(t, err)
 	documented := map[string]bool{}
-	for _, name := range regexp.MustCompile(`ONEDOOR_[A-Z_]+`).FindAllString(string(contract), -1) {
+	for _, name := range regexp.MustCompile(`(ONEDOOR|APPLICATIONINSIGHTS)_[A-Z_]+`).FindAllString(string(contract), -1) {
 		documented[name] = true
 	}
 	plan := fake.Run(t, fake.Update, program(nil))

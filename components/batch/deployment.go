@@ -127,6 +127,8 @@ func (b *builder) class(what, vault string, mounts []secrets.Mount) (pulumi.Stri
 // docs/contracts/control-plane.md has it.
 func (b *builder) environment(keys ref.Keys) map[string]pulumi.StringInput {
 	return map[string]pulumi.StringInput{
+		"APPLICATIONINSIGHTS_CONNECTION_STRING": b.args.Events.Connection,
+
 		"ONEDOOR_BATCH_URL":   b.args.Account,
 		"ONEDOOR_BLOB_URL":    b.args.Blobs,
 		"ONEDOOR_BUS_HOST":    b.args.BusHost,

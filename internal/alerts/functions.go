@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"onedoor/internal/apimpolicy"
+	"onedoor/internal/event"
 	"onedoor/internal/prices"
 )
 
@@ -100,13 +101,19 @@ const calls = `ApiManagementGatewayLogs
 | extend named = coalesce(ApimSubscriptionId, tostring(ResponseHeaders["` + apimpolicy.TenantHeader + `"]))
 | project TimeGenerated, call = CorrelationId, api = ApiId, operation = OperationId, code = ResponseCode, tenant = iff(isempty(named), "unknown", named)`
 
-// jobs are the events of the control plane. Numbers are nothing where an event
-// has none.
-const jobs = `AppEvents
-| where _ResourceId == ` + own + ` and Name startswith "batch."
-| project TimeGenerated, event = Name, tenant = tostring(Properties["tenant"]), alias = tostring(Properties["alias"]), job = tostring(Properties["jobId"]), status = tostring(Properties["status"]),
-    items = coalesce(todouble(Measurements["items"]), 0.0), answered = coalesce(todouble(Measurements["answered"]), 0.0), refused = coalesce(todouble(Measurements["refused"]), 0.0),
-    input = coalesce(todouble(Measurements["inputTokens"]), 0.0), cached = coalesce(todouble(Measurements["cachedTokens"]), 0.0), output = coalesce(todouble(Measurements["outputTokens"]), 0.0)`
+// jobs are the events of the control plane, each once: one that was sent again, with
+// its answer lost, has the same id. Numbers are nothing where an event has none.
+var jobs = `AppEvents
+| where _ResourceId == ` + own + ` and Name startswith "` + event.Family + `"
+| extend id = ` + property(event.ID) + `
+| summarize arg_min(TimeGenerated, *) by id
+| project TimeGenerated, at = todatetime(` + property(event.At) + `), event = Name, tenant = ` + property(event.Tenant) + `, alias = ` + property(event.Alias) + `, job = ` + property(event.Job) + `, status = ` + property(event.Status) + `, detail = ` + property(event.Detail) + `,
+    items = ` + measurement(event.Items) + `, answered = ` + measurement(event.Answered) + `, refused = ` + measurement(event.Refused) + `,
+    input = ` + measurement(event.Input) + `, cached = ` + measurement(event.Cached) + `, output = ` + measurement(event.Output)
+
+func property(name string) string { return `tostring(Properties["` + name + `"])` }
+
+func measurement(name string) string { return `coalesce(todouble(Measurements["` + name + `"]), 0.0)` }
 
 // usageGateway counts each call once: a long prompt or answer has several rows,
 // of which one has the tokens. The log does not say what came from the model's
@@ -128,10 +135,12 @@ const usageEstimate = `AppMetrics
 | extend tenant = tostring(Properties["tenant"]), alias = tostring(Properties["alias"]), door = tostring(Properties["door"])
 | summarize input = sumif(Sum, Name == "Prompt Tokens"), output = sumif(Sum, Name == "Completion Tokens") by bin(TimeGenerated, 1h), tenant, alias, door`
 
+// usageBatch has the time at which a job ended, whenever that was heard of: so the
+// ledger has it, too.
 const usageBatch = `OneDoorJobs()
-| where event == "batch.job.terminal"
+| where event == "` + event.Terminal + `"
 | join kind=leftouter (OneDoorModels() | where door == "batch") on alias
-| project TimeGenerated, tenant, alias, door = "batch", model, input, cached, output,
+| project TimeGenerated = at, tenant, alias, door = "batch", model, input, cached, output,
     usd = coalesce(((input - cached) * inputPrice + cached * cachedPrice + output * outputPrice) / 1000000, 0.0)`
 
 const usage = `union OneDoorUsageGateway(), OneDoorUsageBatch()`

@@ -20,9 +20,10 @@ func ago(d time.Duration) time.Time { return now.Add(-d) }
 
 // The rows as the services write them.
 
-// event is an event of the control plane, as Application Insights keeps it.
-func event(at time.Time, name, tenant, job string, more kqltest.Row) kqltest.Row {
-	properties := map[string]any{"tenant": tenant, "alias": "chat", "jobId": job}
+// said is an event of the control plane, as Application Insights keeps it. What the
+// service itself sends is compared with the functions in services/controlplane.
+func said(at time.Time, name, tenant, job string, more kqltest.Row) kqltest.Row {
+	properties := map[string]any{"id": name + tenant + job, "at": at.Format(time.RFC3339), "tenant": tenant, "alias": "chat", "jobId": job}
 	if status, ok := more["status"]; ok {
 		properties["status"] = status
 	}
@@ -79,9 +80,9 @@ func calm() map[string][]kqltest.Row {
 		),
 		"ApiManagementGatewayLlmLog": tokens("paid", "chat-zone", ago(time.Minute), 1_000_000, 100_000), // 3 dollars
 		"AppEvents": {
-			event(ago(30*time.Hour), "batch.job.submitted", "labs", "done", nil),
-			event(ago(5*time.Minute), "batch.job.terminal", "labs", "done", kqltest.Row{"status": "completed", "items": 100.0, "answered": 95.0, "refused": 5.0, "inputTokens": 1e6, "cachedTokens": 0.0, "outputTokens": 1e5}), // 1.5 dollars
-			event(ago(3*time.Hour), "batch.job.submitted", "labs", "running", nil),
+			said(ago(30*time.Hour), "batch.job.submitted", "labs", "done", nil),
+			said(ago(5*time.Minute), "batch.job.terminal", "labs", "done", kqltest.Row{"status": "completed", "items": 100.0, "answered": 95.0, "refused": 5.0, "inputTokens": 1e6, "cachedTokens": 0.0, "outputTokens": 1e5}), // 1.5 dollars
+			said(ago(3*time.Hour), "batch.job.submitted", "labs", "running", nil),
 		},
 		"_LogOperation": {{"TimeGenerated": ago(time.Minute), "Category": "Ingestion", "Operation": "Data collection Status", "Detail": "Data collection started"}},
 	}
@@ -110,10 +111,10 @@ var logIncidents = map[string]struct {
 		with("AzureDiagnostics", request(ago(2*time.Minute), batchAccount, "gateway-principal")), []string{"batch-door-bypassed"},
 	},
 	"a job completes with a tenth of its rows failed": {
-		with("AppEvents", event(ago(2*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 88.0, "refused": 2.0})), []string{"batch-job-unsuccessful"},
+		with("AppEvents", said(ago(2*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 88.0, "refused": 2.0})), []string{"batch-job-unsuccessful"},
 	},
 	"a fifth of a job is refused, which is a result": {
-		with("AppEvents", event(ago(2*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 80.0, "refused": 20.0})), []string{"batch-job-refusals"},
+		with("AppEvents", said(ago(2*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 80.0, "refused": 20.0})), []string{"batch-job-refusals"},
 	},
 	"the models behind the gateway fail": {
 		with("ApiManagementGatewayLogs", answered(20, ago(2*time.Minute), "labs", "", 502)...), []string{"gateway-failing"},
@@ -125,10 +126,17 @@ var logIncidents = map[string]struct {
 		with("ApiManagementGatewayLlmLog", tokens("paid", "chat-zone", ago(time.Minute), 1_750_000, 0)...), []string{"tenant-budget-80"}, // 3.5 with 1 of calm's output, 1.5 of its job: 6 in two days
 	},
 	"a job at half the price takes a tenant above its budget": {
-		with("AppEvents", event(ago(time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 3e6})), []string{"tenant-budget-100"},
+		with("AppEvents", said(ago(time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 3e6})), []string{"tenant-budget-100"},
+	},
+	"an event that takes a tenant above 80 per cent is sent three times": { // 5.5 dollars in two days with those of calm; three times would be 7.5, above the budget
+		with("AppEvents",
+			said(ago(4*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 1e6}),
+			said(ago(3*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 1e6}),
+			said(ago(2*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 1e6}),
+		), []string{"tenant-budget-80"},
 	},
 	"a tenant without a budget spends": {
-		with("AppEvents", event(ago(time.Minute), "batch.job.terminal", "helpdesk", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 1e9})), nil,
+		with("AppEvents", said(ago(time.Minute), "batch.job.terminal", "helpdesk", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 100.0, "inputTokens": 1e9})), nil,
 	},
 	"the workspace is full": {
 		with("_LogOperation", kqltest.Row{"TimeGenerated": ago(time.Minute), "Category": "Ingestion", "Detail": "OverQuota: the data collection stopped for today"}), []string{"logs-capped"},

@@ -31,6 +31,11 @@ type (
 	promAnswer struct {
 		Problems []string            `json:"problems"`
 		Fires    map[string][]string `json:"fires"`
+		Answers  [][]promSeries      `json:"answers"`
+	}
+	promSeries struct {
+		Labels map[string]string `json:"labels"`
+		Values []*float64        `json:"values"`
 	}
 )
 
@@ -38,10 +43,15 @@ type (
 // network.
 func prometheus(t *testing.T, rules []promRule, incidents []promIncident) promAnswer {
 	t.Helper()
+	return askPrometheus(t, map[string]any{"rules": rules, "incidents": incidents})
+}
+
+func askPrometheus(t *testing.T, asked map[string]any) promAnswer {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: builds Prometheus's engine")
 	}
-	question, err := json.Marshal(map[string]any{"rules": rules, "incidents": incidents})
+	question, err := json.Marshal(asked)
 	require.NoError(t, err)
 	run := exec.CommandContext(t.Context(), "go", "run", "-C", "../../tools/promqlcheck", ".")
 	run.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
@@ -74,6 +84,7 @@ var healthy = []string{
 	`onedoor_batch_events_total{event="batch.job.late",status=""} `,
 	`onedoor_batch_events_total{event="batch.nightly.missed",status=""} `,
 	`onedoor_batch_deadline_seconds{batch_job="j"} 50000-60x120`,
+	`onedoor_batch_events_waiting_seconds{pod="a"} 0x60 10+60x20 0x40`, `onedoor_batch_events_waiting_seconds{pod="b"} 0x120`,
 	`onedoor_leader{pod="a"} 1x120`, `onedoor_leader{pod="b"} 0x120`,
 	`onedoor_batch_outputs_seconds{tenant="labs",batch_job="j"} 1000000-60x120`,
 	`onedoor_worker_items_total{queue="text",outcome="answered"} 0+10x120`,
@@ -113,6 +124,7 @@ var clusterIncidents = map[string]struct {
 	"a job at the account that nobody submitted": {map[string]string{`onedoor_batch_events_total{event="batch.door.foreign",status=""}`: "_x113 1x6"}, []string{"batch-job-unknown"}},
 	"one of an hour ago":                         {map[string]string{`onedoor_batch_events_total{event="batch.door.foreign",status=""}`: "_x59 1x60"}, nil},
 	"a job expires after others have":            {map[string]string{`onedoor_batch_events_total{event="batch.job.terminal",status="expired"}`: "3x113 4x6"}, []string{"batch-job-failed"}},
+	"events wait for an hour":                    {map[string]string{`onedoor_batch_events_waiting_seconds{pod="a"}`: "0x60 0+60x60"}, []string{"batch-events-waiting"}},
 	"a job misses its deadline":                  {map[string]string{`onedoor_batch_events_total{event="batch.job.late",status=""}`: "_x113 1x6"}, []string{"batch-job-late"}},
 	"a job goes on after it":                     {map[string]string{`onedoor_batch_deadline_seconds{batch_job="j"}`: "5000-60x120"}, []string{"batch-job-late"}},
 	"a nightly job does not start":               {map[string]string{`onedoor_batch_events_total{event="batch.nightly.missed",status=""}`: "_x113 1x6"}, []string{"batch-nightly-missed"}},
@@ -192,6 +204,34 @@ func TestWhatServedModelsCost(t *testing.T) {
 	assert.Equal(t, []string{"onedoor:served_tokens_per_gpu_hour", "onedoor:served_usd_per_million_tokens"}, answer.Fires["healthy"])
 }
 
+// dashboard is as much of Grafana's model as is read here.
+// https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/
+type dashboard struct {
+	UID        string `json:"uid"`
+	Title      string `json:"title"`
+	Templating struct {
+		List []struct {
+			Name string `json:"name"`
+		} `json:"list"`
+	} `json:"templating"`
+	Panels []struct {
+		ID          int                      `json:"id"`
+		Type        string                   `json:"type"`
+		Title       string                   `json:"title"`
+		Datasource  struct{ UID string }     `json:"datasource"`
+		GridPos     struct{ X, Y, W, H int } `json:"gridPos"`
+		FieldConfig struct {
+			Defaults struct {
+				Unit string `json:"unit"`
+			} `json:"defaults"`
+		} `json:"fieldConfig"`
+		Targets []struct {
+			Expr         string `json:"expr"`
+			LegendFormat string `json:"legendFormat"`
+		} `json:"targets"`
+	} `json:"panels"`
+}
+
 // Dashboards ask what Prometheus understands, and nothing that is not collected.
 func TestDashboards(t *testing.T) {
 	t.Parallel()
@@ -202,36 +242,21 @@ func TestDashboards(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		var dashboard struct {
-			UID        string `json:"uid"`
-			Title      string `json:"title"`
-			Templating struct {
-				List []struct {
-					Name string `json:"name"`
-				} `json:"list"`
-			} `json:"templating"`
-			Panels []struct {
-				ID         int                      `json:"id"`
-				Title      string                   `json:"title"`
-				Datasource struct{ UID string }     `json:"datasource"`
-				GridPos    struct{ X, Y, W, H int } `json:"gridPos"`
-				Targets    []struct{ Expr string }  `json:"targets"`
-			} `json:"panels"`
-		}
-		require.NoError(t, json.Unmarshal(text, &dashboard), file)
-		assert.NotEmpty(t, dashboard.UID, file)
-		require.NotEmpty(t, dashboard.Templating.List, file)
+		var board dashboard
+		require.NoError(t, json.Unmarshal(text, &board), file)
+		assert.NotEmpty(t, board.UID, file)
+		require.NotEmpty(t, board.Templating.List, file)
 		ids, places := map[int]bool{}, map[[2]int]bool{}
-		for _, panel := range dashboard.Panels {
+		for _, panel := range board.Panels {
 			assert.False(t, ids[panel.ID], "%s: %s", file, panel.Title)
 			at := [2]int{panel.GridPos.X, panel.GridPos.Y}
 			assert.False(t, places[at], "%s: %s lies on another", file, panel.Title)
 			assert.LessOrEqual(t, panel.GridPos.X+panel.GridPos.W, 24, "%s: %s", file, panel.Title)
 			ids[panel.ID], places[at] = true, true
-			assert.Equal(t, "${"+dashboard.Templating.List[0].Name+"}", panel.Datasource.UID, "%s: %s", file, panel.Title)
+			assert.Equal(t, "${"+board.Templating.List[0].Name+"}", panel.Datasource.UID, "%s: %s", file, panel.Title)
 			require.NotEmpty(t, panel.Targets, "%s: %s", file, panel.Title)
 			for _, target := range panel.Targets {
-				rules = append(rules, promRule{dashboard.Title + ": " + panel.Title, target.Expr, 0})
+				rules = append(rules, promRule{board.Title + ": " + panel.Title, target.Expr, 0})
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package alerts
 
+import "onedoor/internal/event"
+
 // The queries of the alerts. A row is an incident. They read the tables of
 // tables.go and the functions of functions.go, and nothing that a stack decides:
 // that is in the functions.
@@ -20,13 +22,13 @@ func bypassed(door string) string {
 }
 
 const jobRefusals = `OneDoorJobs()
-| where event == "batch.job.terminal" and answered + refused > 0
+| where event == "` + event.Terminal + `" and answered + refused > 0
 | extend share = refused / (answered + refused)
 | where share > ` + mostRefusals + ` and answered + refused >= ` + leastCalls + `
 | project tenant, alias, job, share`
 
 const jobUnsuccessful = `OneDoorJobs()
-| where event == "batch.job.terminal" and status == "completed" and items > 0
+| where event == "` + event.Terminal + `" and status == "completed" and items > 0
 | extend share = (answered + refused) / items
 | where share < ` + leastSuccess + `
 | project tenant, alias, job, share`

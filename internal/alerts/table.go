@@ -1,6 +1,10 @@
 package alerts
 
-import "time"
+import (
+	"time"
+
+	"onedoor/internal/event"
+)
 
 // The thresholds that more than one alert or page names.
 const (
@@ -26,16 +30,22 @@ var all = []Alert{
 		Signal: Query{KQL: bypassed("batch"), Every: 5 * time.Minute, Window: 15 * time.Minute, Split: []string{"caller"}},
 	},
 	{
+		ID: "batch-events-waiting", Title: "Events of batch jobs have not got out for half an hour",
+		Why:      "usage, budgets and the alerts on how jobs end lag behind; nothing is lost, it waits in the ledger",
+		Severity: Warning, Owner: Platform,
+		Signal: Rule{Group: Work, For: 5 * time.Minute, Expr: `max(onedoor_batch_events_waiting_seconds) > 1800`},
+	},
+	{
 		ID: "batch-job-failed", Title: "A batch job failed or expired",
 		Why:      "a job that ends so is a status and not an exception: nothing else says that its answers will not come",
 		Severity: Warning, Owner: Platform,
-		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="batch.job.terminal",status=~"failed|expired"`)},
+		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="` + event.Terminal + `",status=~"failed|expired"`)},
 	},
 	{
 		ID: "batch-job-late", Title: "A batch job is past its deadline",
 		Why:      "Azure does not end jobs after their day, so a job without an end can wait for ever",
 		Severity: Warning, Owner: Platform,
-		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="batch.job.late"`) + ` or min(onedoor_batch_deadline_seconds) < 0`},
+		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="`+event.Late+`"`) + ` or min(onedoor_batch_deadline_seconds) < 0`},
 	},
 	{
 		ID: "batch-job-refusals", Title: "More than a tenth of a batch job's answers are refusals",
@@ -47,7 +57,7 @@ var all = []Alert{
 		ID: "batch-job-unknown", Title: "The batch account holds a job that nobody here submitted",
 		Why:      "somebody else has a way in, whatever the logs say",
 		Severity: Critical, Owner: Security,
-		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="batch.door.foreign"`)},
+		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="` + event.Foreign + `"`)},
 	},
 	{
 		ID: "batch-job-unsuccessful", Title: "A batch job completed with less than 95 % results",
@@ -65,7 +75,7 @@ var all = []Alert{
 		ID: "batch-nightly-missed", Title: "A nightly batch job did not start",
 		Why:      "whoever counts on its results in the morning does not know",
 		Severity: Warning, Owner: Platform,
-		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="batch.nightly.missed"`)},
+		Signal: Rule{Group: Work, For: time.Minute, Expr: happened(`event="` + event.Missed + `"`)},
 	},
 	{
 		ID: "batch-outputs-expiring", Title: "Results of a batch job are deleted at Azure within three days, and nobody has copied them",

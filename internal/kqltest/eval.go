@@ -88,6 +88,7 @@ func init() {
 		"bin":          func(_ *runner, a []any) any { return a[0].(time.Time).Truncate(a[1].(time.Duration)) },
 		"tostring":     func(_ *runner, a []any) any { return text(a[0]) },
 		"tolower":      func(_ *runner, a []any) any { return strings.ToLower(text(a[0])) },
+		"todatetime":   func(_ *runner, a []any) any { return toTime(a[0]) },
 		"todouble":     func(_ *runner, a []any) any { return toDouble(a[0]) },
 		"real":         func(_ *runner, a []any) any { return toDouble(a[0]) },
 		"parse_json":   func(_ *runner, a []any) any { return parseJSON(a[0]) },
@@ -251,6 +252,16 @@ func toDouble(v any) any {
 	}
 	if f, err := strconv.ParseFloat(text(v), 64); err == nil {
 		return f
+	}
+	return nil
+}
+
+func toTime(v any) any {
+	if t, ok := v.(time.Time); ok {
+		return t
+	}
+	if t, err := time.Parse(time.RFC3339, text(v)); err == nil {
+		return t.UTC()
 	}
 	return nil
 }

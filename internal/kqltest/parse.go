@@ -39,6 +39,7 @@ type (
 		args []any
 	}
 	index struct{ of, key any }
+	least struct{ of string } // arg_min(of, *)
 	list  struct{ items []any }
 )
 
@@ -345,6 +346,12 @@ func (p *parser) primary() any {
 			return &literal{t.text == "true"}
 		case !p.take("("):
 			return &column{t.text}
+		case t.text == "arg_min":
+			of := p.name()
+			for _, word := range []string{",", "*", ")"} {
+				p.want(word)
+			}
+			return &least{of}
 		case t.text == "real" && p.take("null"):
 			p.want(")")
 			return &literal{nil}

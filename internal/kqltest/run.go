@@ -29,15 +29,18 @@ type World struct {
 // aggregates in eval.go. Columns have no types: a value has. Anything else is an
 // error, never a guess.
 func Run(world World, text string) ([]Row, error) {
+	_, rows, err := Ask(world, text)
+	return rows, err
+}
+
+// Ask is Run, with the columns of the answer in their order.
+func Ask(world World, text string) (columns []string, rows []Row, err error) {
 	r := &runner{World: world, functions: map[string]string{}}
 	for _, f := range world.Schema.Functions {
 		r.functions[f.Name] = f.Text
 	}
 	rel, err := r.query(text)
-	if err != nil {
-		return nil, err
-	}
-	return rel.rows, nil
+	return rel.columns, rel.rows, err
 }
 
 // relation is rows with their columns in order.
@@ -229,12 +232,10 @@ func (r *runner) project(rel relation, exprs []named) relation {
 	return out
 }
 
-func (r *runner) summarize(rel relation, aggregates, by []named) relation {
-	out := relation{}
-	for _, e := range slices.Concat(by, aggregates) {
-		out.columns = append(out.columns, e.name)
-	}
-	groups, keys := map[string][]Row{}, []string{}
+// group puts rows together that agree in all of by. keys are in the order of the
+// first row of each.
+func (r *runner) group(rel relation, by []named) (groups map[string][]Row, keys []string) {
+	groups = map[string][]Row{}
 	for _, row := range rel.rows {
 		values := make([]any, len(by))
 		for i, e := range by {
@@ -246,6 +247,38 @@ func (r *runner) summarize(rel relation, aggregates, by []named) relation {
 		}
 		groups[key] = append(groups[key], row)
 	}
+	return groups, keys
+}
+
+// earliest keeps of each group the whole row in which a column is the least. Only
+// columns can be grouped by.
+func (r *runner) earliest(rel relation, of string, by []named) relation {
+	for _, e := range by {
+		if c, ok := e.expr.(*column); !ok || c.name != e.name {
+			fail("arg_min by %s, which is no column", e.name)
+		}
+	}
+	out := relation{columns: rel.columns}
+	groups, keys := r.group(rel, by)
+	for _, key := range keys {
+		out.rows = append(out.rows, slices.MinFunc(groups[key], func(a, b Row) int {
+			return compare(r.eval(&column{of}, rel, a), r.eval(&column{of}, rel, b))
+		}))
+	}
+	return out
+}
+
+func (r *runner) summarize(rel relation, aggregates, by []named) relation {
+	if len(aggregates) == 1 {
+		if l, ok := aggregates[0].expr.(*least); ok {
+			return r.earliest(rel, l.of, by)
+		}
+	}
+	out := relation{}
+	for _, e := range slices.Concat(by, aggregates) {
+		out.columns = append(out.columns, e.name)
+	}
+	groups, keys := r.group(rel, by)
 	if len(by) == 0 && len(keys) == 0 {
 		keys = []string{""} // one row about nothing
 	}

@@ -48,6 +48,8 @@ func TestRun(t *testing.T) {
 		"times":                             {`T | where TimeGenerated < ago(45m) and TimeGenerated >= startofmonth(now()) | project a`, []Row{{"a": "y"}}},
 		"has is a word":                     {`datatable(s:string)["a OverQuota: b", "NotOverQuotaAtAll"] | where s has "overquota" | summarize n = count()`, []Row{{"n": int64(1)}}},
 		"sets":                              {`T | summarize s = make_set(a, 10), k = dcount(a)`, []Row{{"s": []any{"x", "y"}, "k": int64(2)}}},
+		"the earliest row of each":          {`T | summarize arg_min(TimeGenerated, *) by a | project a, n`, []Row{{"a": "x", "n": int64(4)}, {"a": "y", "n": int64(5)}}},
+		"a time of a text":                  {`datatable(s:string)["2026-01-31T11:00:00Z", "soon"] | where todatetime(s) < now() | project s`, []Row{{"s": "2026-01-31T11:00:00Z"}}},
 		"in, bin, iff":                      {`T | where a in ("y", "z") | project v = iff(n > 4, "big", "small"), h = bin(TimeGenerated, 1h)`, []Row{{"v": "big", "h": now.Add(-time.Hour)}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,5 @@
-// Promqlcheck judges alert rules with Prometheus's own parser and engine. It reads
+// Promqlcheck judges alert rules, and answers the queries of dashboards, with
+// Prometheus's own parser and engine. It reads
 // JSON from standard input and writes JSON to standard output; see the types
 // input and output. It is a module of its own, because Prometheus would raise the
 // versions of modules that the program itself needs.
@@ -8,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"time"
 
@@ -28,12 +30,29 @@ type input struct {
 		Load string  `json:"load"` // series, as promqltest's load command takes them
 		At   float64 `json:"atSeconds"`
 	} `json:"incidents"`
+	Panels *panels `json:"panels"` // nil for none
+}
+
+// panels are queries that are answered over a time.
+type panels struct {
+	Load    string   `json:"load"`
+	Queries []string `json:"queries"`
+	From    float64  `json:"fromSeconds"`
+	To      float64  `json:"toSeconds"`
+	Step    float64  `json:"stepSeconds"`
+}
+
+// series is a part of an answer: a value for each step, null for none.
+type series struct {
+	Labels map[string]string `json:"labels"`
+	Values []*float64        `json:"values"`
 }
 
 // output is the answer.
 type output struct {
 	Problems []string            `json:"problems"` // of expressions
 	Fires    map[string][]string `json:"fires"`    // by incident, the rules in the order given
+	Answers  [][]series          `json:"answers"`  // by query of the panels
 }
 
 func main() {
@@ -89,7 +108,44 @@ func run() error {
 			return err
 		}
 	}
+	if in.Panels != nil {
+		var err error
+		if out.Answers, err = in.Panels.answer(); err != nil {
+			return err
+		}
+	}
 	return json.NewEncoder(os.Stdout).Encode(out)
+}
+
+// answer answers the queries, in their order.
+func (p *panels) answer() ([][]series, error) {
+	storage := promqltest.LoadedStorage(failing{}, p.Load)
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.Minute})
+	from, to, step := time.Unix(int64(p.From), 0), time.Unix(int64(p.To), 0), time.Duration(p.Step)*time.Second
+	var out [][]series
+	for _, text := range p.Queries {
+		query, err := engine.NewRangeQuery(context.Background(), storage, nil, text, from, to, step)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", text, err)
+		}
+		matrix, err := query.Exec(context.Background()).Matrix()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", text, err)
+		}
+		found := []series{}
+		for _, one := range matrix {
+			s := series{Labels: one.Metric.Map(), Values: make([]*float64, int(to.Sub(from)/step)+1)}
+			for _, point := range one.Floats {
+				if !math.IsNaN(point.F) && !math.IsInf(point.F, 0) { // as 0 / 0 is; JSON has neither
+					s.Values[time.UnixMilli(point.T).Sub(from)/step] = &point.F
+				}
+			}
+			found = append(found, s)
+		}
+		query.Close()
+		out = append(out, found)
+	}
+	return out, storage.Close()
 }
 
 // failing ends the program where a test would fail.

@@ -2,6 +2,7 @@ package flows
 
 import (
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,23 @@ func TestHostNamesReplaceTheInternet(t *testing.T) {
 				assert.False(t, !hostnames && len(r.Hosts) > 0, "%s: %s", namespace, r.Name)
 			}
 		}
+	}
+}
+
+// The control plane sends its events to a host of Application Insights, whose number
+// nobody knows before the resource exists; the nodes' rules let it out by a tag.
+func TestEventsHaveAWayOut(t *testing.T) {
+	t.Parallel()
+	for name, s := range sites(t) {
+		s.Hostnames = true
+		match, err := path.Match(podRule(t, s, kube.Batch, Outbound, "f72-").Hosts[0], "westeurope-5.in.applicationinsights.azure.com")
+		require.NoError(t, err)
+		assert.True(t, match, name)
+		s.Hostnames = false
+		assert.Equal(t, []string{"0.0.0.0/0"}, podRule(t, s, kube.Batch, Outbound, "f73-").Prefixes, name)
+		assert.True(t, slices.ContainsFunc(Rules(s, netplan.BatchNodes), func(r Rule) bool {
+			return r.Direction == Outbound && r.Allow && slices.Contains(r.Destinations, "AzureMonitor") && slices.Contains(r.Ports, "443")
+		}), name)
 	}
 }
 
