@@ -30,6 +30,7 @@ type Settings struct {
 	MaxLines             int                `json:"maxLines"`             // of a file that Azure takes
 	MaxFileBytes         int                `json:"maxFileBytes"`         // of a file that Azure takes
 	BatchWindowSeconds   int                `json:"batchWindowSeconds"`   // that Azure may take for a job
+	ForgetSeconds        int                `json:"forgetSeconds"`        // after the end of a job, after which the ledger forgets it; 0 for never
 	MaxFilesInTheAccount int                `json:"maxFilesInTheAccount"` // that have an expiry
 }
 
@@ -93,8 +94,19 @@ func (s Settings) Check() []error {
 	if s.OutputContainer == "" {
 		found = append(found, errors.New("no container of outputs: they would be gone when Azure deletes its files"))
 	}
+	if s.ForgetSeconds != 0 && s.ForgetSeconds < leastForget {
+		found = append(found, fmt.Errorf("jobs are forgotten %d s after their end, want 0 for never, or at least %d: until then one that the ledger has lost may still run", s.ForgetSeconds, leastForget))
+	}
 	return found
 }
+
+// leastForget is how long the ledger knows a job that has ended, in seconds, at the
+// least: longer than any runs, which is 14 days.
+const leastForget = 15 * SecondsOfADay
+
+// Forget is after how many seconds the ledger forgets a job whose files storage keeps
+// for so many days.
+func Forget(days int) int { return max(days*SecondsOfADay, leastForget) }
 
 // SecondsOfADay is the unit of expiries, which are whole days.
 const SecondsOfADay = 24 * 60 * 60

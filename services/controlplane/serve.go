@@ -27,6 +27,7 @@ import (
 	"onedoor/services/controlplane/blobs"
 	"onedoor/services/controlplane/config"
 	"onedoor/services/controlplane/identity"
+	"onedoor/services/controlplane/insights"
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/controlplane/lead"
 	"onedoor/services/controlplane/ledger"
@@ -116,6 +117,7 @@ func open(ctx context.Context, told config.Serve, log *slog.Logger) (*service.Se
 			Pods:  identity.Pods{Reviews: reviews.TokenReviews(), Audience: told.Audience},
 		},
 		KeysDir: told.KeysDir, Signing: told.Signing, Log: log,
+		Events: &insights.Client{Target: told.Events, Token: credential, HTTP: &http.Client{}, Now: time.Now},
 	}
 	if told.BatchURL != "" {
 		parts.Account = account.New(told.BatchURL, credential, &http.Client{})

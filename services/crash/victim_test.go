@@ -22,6 +22,7 @@ import (
 	"onedoor/services/controlplane/account"
 	"onedoor/services/controlplane/blobs"
 	"onedoor/services/controlplane/identity"
+	"onedoor/services/controlplane/insights"
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/controlplane/ledger"
 	"onedoor/services/controlplane/service"
@@ -33,7 +34,7 @@ const envVictim = "ONEDOOR_TEST_VICTIM"
 // order is what a victim is told.
 type order struct {
 	Dir     string    // of all that lasts
-	Account string    // URL
+	Account string    // URL, where ingestion is, too
 	Now     time.Time // the virtual time
 	Fuse    int64     // how many points it passes before it kills itself; 0 for never
 }
@@ -160,6 +161,7 @@ func victim(text string) error {
 	s, err := service.New(service.Parts{
 		Settings: told(), Table: table{local, f}, Blobs: store{blobs.Dir(filepath.Join(o.Dir, "blobs")), f}, Bus: &intake.Memory{},
 		Account:  account.New(o.Account, credential(submitter), &http.Client{Transport: wire{f}}),
+		Events:   &insights.Client{Target: insights.Target{Endpoint: o.Account, Key: "key"}, Token: credential(submitter), HTTP: &http.Client{Transport: wire{f}}, Now: func() time.Time { return *now.Load() }},
 		Identity: callers{}, KeysDir: filepath.Join(o.Dir, "keys"), Signing: "1", Scratch: o.Dir,
 		Now: func() time.Time { return *now.Load() }, Log: slog.New(slog.DiscardHandler),
 	})

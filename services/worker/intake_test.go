@@ -13,6 +13,7 @@ import (
 	"onedoor/services/controlplane/blobs"
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 	"onedoor/sim/openai"
 	"onedoor/sim/openai/core"
 )
@@ -24,7 +25,7 @@ func TestItemsOfTheControlPlane(t *testing.T) {
 	p := newPlatform(t)
 	bus, err := intake.NewServiceBus(p.bus.Client(t), "ingest")
 	require.NoError(t, err)
-	in := intake.Intake{Bus: bus, Keys: claim.Keys(p.keys()), Signing: "2"}
+	in := intake.Intake{Bus: bus, Keys: ring.Ring(p.keys()), Signing: "2"}
 	kind := intake.Item{ContentType: "application/vnd.onedoor.text+json", TimeToLive: time.Hour}
 	item := kind
 	item.Message = claim.Message{Tenant: "contoso", Modality: "text", Alias: "small", Job: "job", Item: "1", Correlation: "c", Type: "application/json"}
@@ -36,7 +37,7 @@ func TestItemsOfTheControlPlane(t *testing.T) {
 	require.NoError(t, in.Post(t.Context(), item, blobs.Info{Name: item.Path(), ETag: string(*put.ETag)}))
 	w := p.start(nil)
 	require.Eventually(t, func() bool { return len(p.bus.Dead("text")) == 1 }, 20*time.Second, 20*time.Millisecond, "%s", w.out)
-	letters, err := in.Letters(t.Context(), "text", "contoso", 10)
+	letters, err := in.Letters(t.Context(), "text", "contoso", 0, 10)
 	require.NoError(t, err)
 	require.Len(t, letters, 1)
 	assert.Equal(t, []string{"retries_exhausted", "tried 4 times, at last: status: 500 without a code", "1"}, []string{letters[0].Reason, letters[0].Detail, letters[0].Item})

@@ -33,6 +33,7 @@ import (
 	"onedoor/services/internal/azurite"
 	"onedoor/services/internal/busfake"
 	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 	"onedoor/services/worker/payload"
 	"onedoor/services/worker/report"
 	"onedoor/services/worker/settings"
@@ -190,7 +191,7 @@ func (p *platform) post(item, contentType, content string, change func([]byte) [
 	})
 	require.NoError(p.t, err)
 	m.ETag = string(*put.ETag)
-	data, err := claim.Sign(m, claim.Keys(p.keys()), "2")
+	data, err := claim.Sign(m, ring.Ring(p.keys()), "2")
 	require.NoError(p.t, err)
 	if change != nil {
 		data = change(data)

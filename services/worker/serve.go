@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"onedoor/internal/prices"
-	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 	"onedoor/services/worker/bus"
 	"onedoor/services/worker/model"
 	"onedoor/services/worker/payload"
@@ -68,7 +68,7 @@ func serve(ctx context.Context, told settings.Settings, at azure, log *slog.Logg
 	control := &report.Reporter{URL: told.Control, TokenFile: told.TokenFile, HTTP: &http.Client{}}
 	window := quota.New(told.Tokens, told.Requests, rand.Float64)
 	w := &work.Worker{
-		Queue: queue, Keys: claim.Keys(told.Keys), Store: containers, Window: window,
+		Queue: queue, Keys: ring.Ring(told.Keys), Store: containers, Window: window,
 		Model: model.Gather(&model.Client{URL: told.Gateway, Scope: told.Audience + "/.default", Token: at.credential, HTTP: httpClient(told.Parallel)},
 			min(told.Gather, told.Parallel)),
 		Maker:   payload.Maker{Modality: told.Modality, Alias: told.Alias, MaxBytes: told.MaxBytes, MaxOutput: told.MaxOutput},

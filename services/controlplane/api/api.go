@@ -4,12 +4,17 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"onedoor/internal/settings"
@@ -78,7 +83,11 @@ func forWorkers(c identity.Caller) bool { return c.Modality != "" }
 // as lets callers in that may, and writes what went wrong.
 func (a *API) as(may func(identity.Caller) bool, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		by, err := identity.Of(r, a.Identity)
+		err := readable(r)
+		var by identity.Caller
+		if err == nil {
+			by, err = identity.Of(r, a.Identity)
+		}
 		if err == nil && !may(by) {
 			err = apierror.New(apierror.Forbidden, "Authorization", "this account may not call %s %s", r.Method, r.URL.Path)
 		}
@@ -94,6 +103,17 @@ func (a *API) as(may func(identity.Caller) bool, h handler) http.Handler {
 		}
 		refusal.Write(w)
 	})
+}
+
+// readable refuses what would be heeded in part only.
+func readable(r *http.Request) error {
+	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+		return apierror.New(apierror.InvalidRequest, "query", "the query of the URL cannot be read: %s; escape it as application/x-www-form-urlencoded", err)
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return apierror.New(apierror.UnsupportedContent, "Content-Encoding", "Content-Encoding is %q, want none: send the body as it is", cut(coding))
+	}
+	return nil
 }
 
 // answer writes JSON.
@@ -112,10 +132,31 @@ const maxBody = 64 << 10
 func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	err := decoder.Decode(into)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return apierror.New(apierror.InvalidRequest, cmp.Or(kind.Field, "body"), "%s is of JSON's type %s, want %s", cmp.Or(kind.Field, "the body"), kind.Value, typeName(kind.Type))
+	}
+	if err == nil {
+		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something follows the object")
+		}
+	}
+	if err != nil {
 		return apierror.New(apierror.InvalidRequest, "body", "the body is not the JSON that this call takes: %s", err)
 	}
 	return nil
+}
+
+// typeName is a type as JSON calls it.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Int64:
+		return "a whole number"
+	default:
+		return "object"
+	}
 }
 
 // page is which part of a list is asked for.
@@ -132,6 +173,9 @@ const (
 
 func pageOf(r *http.Request, most int) (page, error) {
 	p := page{after: r.URL.Query().Get("after"), limit: defaultPage}
+	if p.after != "" && !jobs.IsID(p.after) {
+		return page{}, apierror.New(apierror.InvalidRequest, "after", "after is %q, which is no id: name the last_id of the page before", cut(p.after))
+	}
 	if most > maxPage {
 		p.limit = most
 	}
@@ -173,10 +217,10 @@ func listOf[T any](all []T, limit int, id func(T) string) list[T] {
 	return l
 }
 
-// absent is the refusal of what the caller does not have.
-func absent(err error, what, id string) error {
+// absent is the refusal of what the caller does not have, and named as param.
+func absent(err error, param, what, id string) error {
 	if errors.Is(err, ledger.ErrNotFound) {
-		return apierror.New(apierror.NotFound, "id", "no %s %q: it never existed, was deleted, or is another tenant's", what, cut(id))
+		return apierror.New(apierror.NotFound, param, "no %s %q: it never existed, was deleted, or is another tenant's", what, cut(id))
 	}
 	return err
 }

@@ -173,7 +173,7 @@ func (a *API) listBatches(w http.ResponseWriter, r *http.Request, by identity.Ca
 func (a *API) job(r *http.Request, by identity.Caller) (*jobs.Job, error) {
 	id := r.PathValue("id")
 	j, err := a.Jobs.Job(r.Context(), by.Tenant, id)
-	return j, absent(err, "batch", id)
+	return j, absent(err, "id", "batch", id)
 }
 
 func (a *API) getBatch(w http.ResponseWriter, r *http.Request, by identity.Caller) error {

@@ -17,6 +17,7 @@ import (
 
 	"onedoor/services/controlplane/account"
 	"onedoor/services/controlplane/apierror"
+	"onedoor/services/controlplane/blobs"
 	"onedoor/services/controlplane/identity"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/controlplane/ledger"
@@ -61,9 +62,12 @@ func (a *API) createBatch(w http.ResponseWriter, r *http.Request, by identity.Ca
 	if err := decode(w, r, &body); err != nil {
 		return err
 	}
+	if body.File == "" {
+		return apierror.New(apierror.InvalidRequest, "input_file_id", "input_file_id is not set, want the id of a file that was uploaded with purpose %q", jobs.InputPurpose)
+	}
 	f, err := a.Jobs.File(r.Context(), by.Tenant, body.File)
 	if err != nil {
-		return absent(err, "file", body.File)
+		return absent(err, "input_file_id", "file", body.File)
 	}
 	j, err := a.planned(f, body)
 	if err != nil {
@@ -103,7 +107,8 @@ func (a *API) createOnce(w http.ResponseWriter, r *http.Request, key string, bod
 	if err != nil {
 		return err
 	}
-	row := ledger.Key{Partition: "once." + j.Tenant, Row: digest(key)}
+	row := jobs.OnceKey(j.Tenant, digest(key))
+	j.Once = row.Row
 	_, err = a.Jobs.Table.Insert(r.Context(), ledger.Document{Key: row, Data: mine})
 	if errors.Is(err, ledger.ErrExists) {
 		var first promise
@@ -240,6 +245,9 @@ func (a *API) pilot(ctx context.Context, j *jobs.Job, f jobs.File) error {
 		j.Parts[n].State = jobs.Held
 	}
 	in, err := a.Blobs.Read(ctx, f.Container, f.Blob, 0, -1)
+	if errors.Is(err, blobs.ErrNotFound) {
+		return gone("input_file_id", f.ID)
+	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"onedoor/services/controlplane/apierror"
+	"onedoor/services/controlplane/blobs"
 	"onedoor/services/controlplane/identity"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/controlplane/lines"
@@ -113,9 +114,9 @@ func (a *API) form(ctx context.Context, tenant string, form *multipart.Reader) (
 	return file, nil
 }
 
-// torn is the refusal of a body that ended too early.
+// torn is the refusal of a body that cannot be read to its end.
 func torn(err error) error {
-	return apierror.New(apierror.InvalidRequest, "body", "the form ended before its end: %s; send it again", err)
+	return apierror.New(apierror.InvalidRequest, "body", "the body cannot be read to its end: %s; send it again", err)
 }
 
 // forget removes what was stored of a file that is refused.
@@ -216,7 +217,7 @@ func (a *API) listFiles(w http.ResponseWriter, r *http.Request, by identity.Call
 func (a *API) file(r *http.Request, by identity.Caller) (jobs.File, error) {
 	id := r.PathValue("id")
 	f, err := a.Jobs.File(r.Context(), by.Tenant, id)
-	return f, absent(err, "file", id)
+	return f, absent(err, "id", "file", id)
 }
 
 func (a *API) getFile(w http.ResponseWriter, r *http.Request, by identity.Caller) error {
@@ -254,6 +255,9 @@ func (a *API) content(w http.ResponseWriter, r *http.Request, by identity.Caller
 		return err
 	}
 	in, err := a.Blobs.Read(r.Context(), f.Container, f.Blob, 0, -1)
+	if errors.Is(err, blobs.ErrNotFound) {
+		return gone("id", f.ID)
+	}
 	if err != nil {
 		return err
 	}
@@ -265,6 +269,11 @@ func (a *API) content(w http.ResponseWriter, r *http.Request, by identity.Caller
 		panic(http.ErrAbortHandler) // part of it is written: all that is left is to end the connection
 	}
 	return nil
+}
+
+// gone is the refusal of a file whose content storage does not keep any more.
+func gone(param, id string) error {
+	return apierror.New(apierror.NotFound, param, "the content of file %s is not kept any more; upload it again, or run its batch again", id)
 }
 
 // plain keeps what may stand in a header.

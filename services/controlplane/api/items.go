@@ -1,18 +1,22 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 
 	"onedoor/services/controlplane/apierror"
 	"onedoor/services/controlplane/blobs"
@@ -24,9 +28,6 @@ import (
 // maxPayload is the largest payload that passes through the service, in bytes.
 // Larger ones are uploaded to storage with a URL that the service signs.
 const maxPayload = 64 << 20
-
-// maxType is the longest content type that a message carries, in bytes.
-const maxType = 255
 
 // takes says what payloads may be, for a message.
 const takes = "application/json, application/jsonl, multipart/form-data, or that of a file, as in text/plain"
@@ -51,19 +52,48 @@ func (a *API) item(r *http.Request, tenant, job, id string) (intake.Item, error)
 		return intake.Item{}, apierror.New(apierror.InvalidRequest, "alias", "alias is %q, but the workers of modality %q have quota for %q alone; post with alias=%s, or send the work as a batch", cut(alias), modality, queue.Alias, queue.Alias)
 	}
 	kind := r.Header.Get("Content-Type")
+	m := claim.Message{Tenant: tenant, Modality: modality, Alias: alias, Job: job, Item: id, Type: kind, Correlation: cmp.Or(r.Header.Get(correlation), traceOf(r.Context()))}
+	if refusal := fits(m); refusal != nil {
+		return intake.Item{}, refusal
+	}
 	if kind != "" {
-		if _, _, err := mime.ParseMediaType(kind); err != nil || len(kind) > maxType {
-			return intake.Item{}, apierror.New(apierror.UnsupportedContent, "Content-Type", "Content-Type is %q, want that of the payload, of up to %d bytes: %s", cut(kind), maxType, takes)
+		if _, _, err := mime.ParseMediaType(kind); err != nil {
+			return intake.Item{}, apierror.New(apierror.UnsupportedContent, "Content-Type", "Content-Type is %q, want that of the payload: %s", cut(kind), takes)
 		}
 	}
-	correlation := r.Header.Get("X-Correlation-Id")
-	if correlation == "" {
-		correlation = token()
-	}
 	return intake.Item{
-		Message:  claim.Message{Tenant: tenant, Modality: modality, Alias: alias, Job: job, Item: id, Type: kind, Correlation: correlation},
-		Payloads: queue.Payloads, ContentType: queue.ContentType, TimeToLive: time.Duration(queue.TimeToLiveSeconds) * time.Second,
+		Message: m, Payloads: queue.Payloads, ContentType: queue.ContentType, TimeToLive: time.Duration(queue.TimeToLiveSeconds) * time.Second,
 	}, nil
+}
+
+// correlation is the header of the id that follows an item through logs and traces.
+const correlation = "X-Correlation-Id"
+
+// fits refuses an item whose message could not be signed: with all that is wrong, and
+// where the caller said it.
+func fits(m claim.Message) *apierror.Error {
+	saidIn := map[string]string{"job": "job", "item": "item", "type": "Content-Type", "correlation": correlation}
+	found := m.Misfits("job", "item", "type", "correlation")
+	if len(found) == 0 {
+		return nil
+	}
+	said := make([]string, len(found))
+	for i, f := range found {
+		said[i] = fmt.Sprintf("%s is %q, want %s", saidIn[f.Field], f.Got, f.Want)
+	}
+	code := apierror.InvalidRequest
+	if found[0].Field == "type" {
+		code = apierror.UnsupportedContent
+	}
+	return apierror.New(code, saidIn[found[0].Field], "%s", strings.Join(said, "; "))
+}
+
+// traceOf is the id of the trace that a call is a part of, or else an id of its own.
+func traceOf(ctx context.Context) string {
+	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
+		return span.TraceID().String()
+	}
+	return token()
 }
 
 // token is a name that nobody else has.
@@ -72,9 +102,6 @@ func token() string {
 	_, _ = rand.Read(b) // which never fails
 	return hex.EncodeToString(b)
 }
-
-// name is what jobs and items may be called: it becomes a part of a blob's name.
-var name = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?$`)
 
 // sold tells whether the tenant's plan sells an alias.
 func (a *API) sold(tenant, alias string) bool {
@@ -118,26 +145,21 @@ func (a *API) postItem(w http.ResponseWriter, r *http.Request, by identity.Calle
 		return err
 	}
 	out := itemObject{Object: "item", Job: job, Item: id, Status: "queued", Correlation: item.Correlation}
-	if !name.MatchString(job) || !name.MatchString(id) {
-		return apierror.New(apierror.InvalidRequest, "item", "job %q and item %q, want 1 to 128 letters, digits, dots, dashes and underscores each, without a dot at either end", cut(job), cut(id))
-	}
-	if query.Get("upload") == "url" {
-		if a.Intake.Signer == nil {
-			return apierror.New(apierror.UnsupportedContent, "upload", "this instance stores payloads on disk and signs no URLs; send the payload as the body")
-		}
-		until := a.Now().Add(uploadLife)
-		out.Status, out.ExpiresAt = "awaiting_upload", &until
-		if out.UploadURL, err = a.Intake.Signer.UploadURL(r.Context(), item.Payloads, item.Path(), a.Now(), until); err != nil {
-			return err
-		}
-		return answer(w, http.StatusCreated, out)
+	switch upload := query.Get("upload"); upload {
+	case "":
+	case "url":
+		return a.signed(w, r, item, out)
+	default:
+		return apierror.New(apierror.InvalidRequest, "upload", "upload is %q, want \"url\" for a URL to put the payload to, or leave it out and send the payload as the body", cut(upload))
 	}
 	if item.Type == "" { // what was uploaded may have one of its own
 		return apierror.New(apierror.UnsupportedContent, "Content-Type", "the request has no Content-Type, by which workers read the payload; set %s", takes)
 	}
-	body := &io.LimitedReader{R: r.Body, N: maxPayload + 1}
-	payload, err := a.Blobs.Write(r.Context(), item.Payloads, item.Path(), &whole{body})
+	body := &source{Reader: r.Body}
+	payload, err := a.Blobs.Write(r.Context(), item.Payloads, item.Path(), &whole{&io.LimitedReader{R: body, N: maxPayload + 1}})
 	switch {
+	case body.err != nil:
+		return torn(body.err)
 	case errors.Is(err, errTooLarge):
 		a.Items(by.Tenant, item.Modality, "rejected")
 		return apierror.New(apierror.PayloadTooLarge, "body", "the payload has more than %d bytes; post with upload=url, and put it there", maxPayload)
@@ -145,6 +167,20 @@ func (a *API) postItem(w http.ResponseWriter, r *http.Request, by identity.Calle
 		return err
 	}
 	return a.send(w, r, item, payload, out)
+}
+
+// signed answers where the caller may put the payload itself.
+func (a *API) signed(w http.ResponseWriter, r *http.Request, item intake.Item, out itemObject) error {
+	if a.Intake.Signer == nil {
+		return apierror.New(apierror.UnsupportedContent, "upload", "this instance stores payloads on disk and signs no URLs; send the payload as the body")
+	}
+	until := a.Now().Add(uploadLife)
+	url, err := a.Intake.Signer.UploadURL(r.Context(), item.Payloads, item.Path(), a.Now(), until)
+	if err != nil {
+		return err
+	}
+	out.Status, out.ExpiresAt, out.UploadURL = "awaiting_upload", &until, url
+	return answer(w, http.StatusCreated, out)
 }
 
 // errTooLarge ends a payload that is larger than allowed.
@@ -217,7 +253,11 @@ func (a *API) listDead(w http.ResponseWriter, r *http.Request, by identity.Calle
 	if err != nil {
 		return err
 	}
-	found, err := a.Intake.Letters(r.Context(), modality, by.Tenant, p.limit+1)
+	from, err := behind(p)
+	if err != nil {
+		return err
+	}
+	found, err := a.Intake.Letters(r.Context(), modality, by.Tenant, from, p.limit+1)
 	if err != nil {
 		return err
 	}
@@ -226,6 +266,18 @@ func (a *API) listDead(w http.ResponseWriter, r *http.Request, by identity.Calle
 		out = append(out, letterObject{l.Sequence, modality, l.Alias, l.Job, l.Item, l.Reason, l.Detail, l.Died, l.Delivered})
 	}
 	return answer(w, http.StatusOK, listOf(out, p.limit, func(l letterObject) string { return strconv.FormatInt(l.Sequence, 10) }))
+}
+
+// behind is the sequence number that a page begins with.
+func behind(p page) (int64, error) {
+	if p.after == "" {
+		return 0, nil
+	}
+	last, err := strconv.ParseInt(p.after, 10, 63) // of 63 bits, so that there is one behind it
+	if err != nil || last < 0 {
+		return 0, apierror.New(apierror.InvalidRequest, "after", "after is %q, want the sequence number that the page before ended with", cut(p.after))
+	}
+	return last + 1, nil
 }
 
 // letter is which dead letter a request is about.

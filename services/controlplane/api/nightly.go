@@ -34,6 +34,9 @@ func (a *API) startNightly(w http.ResponseWriter, r *http.Request, _ identity.Ca
 	file, id := jobs.Run(called, at)
 	j, err := a.Jobs.Job(r.Context(), declared.Tenant, id)
 	if errors.Is(err, ledger.ErrNotFound) {
+		if deadline := at.Add(time.Duration(declared.DeadlineSeconds) * time.Second); !a.Now().Before(deadline) {
+			return apierror.New(apierror.Conflict, "name", "nightly job %q was to start at %s and to end by %s: wait for its next time, or post its input as a batch", called, at.Format(time.RFC3339), deadline.Format(time.RFC3339))
+		}
 		j, err = a.run(r.Context(), called, declared, at, file, id)
 	}
 	if err != nil {

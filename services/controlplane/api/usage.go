@@ -135,6 +135,9 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, by identity.Caller)
 	if _, ok := a.Settings.Tenants[body.Tenant]; !ok || body.Job == "" || body.Item == "" || body.At.IsZero() {
 		return apierror.New(apierror.InvalidRequest, "body", "want a known tenant, a job, an item and the time of its result")
 	}
+	if body.Input < 0 || body.Output < 0 || body.Cached < 0 || body.Cached > body.Input {
+		return apierror.New(apierror.InvalidRequest, "input_tokens", "%d input_tokens, of them %d cached_tokens, and %d output_tokens, want none below 0, and the cached ones among the input", body.Input, body.Cached, body.Output)
+	}
 	used := jobs.Results{Usage: jobs.Usage{Input: body.Input, Cached: body.Cached, Output: body.Output}}
 	switch body.Outcome {
 	case "answered":

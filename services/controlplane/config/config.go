@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"onedoor/internal/settings"
+	"onedoor/services/controlplane/insights"
 )
 
 // Serve is what `serve` is told.
@@ -26,8 +27,9 @@ type Serve struct {
 	DoorPort   int
 	StatusPort int
 	Lease      string
-	Audience   string // of the tokens that pods show
-	Authority  string // host of Entra, as workload identity names it; "" for the public cloud
+	Audience   string          // of the tokens that pods show
+	Events     insights.Target // that takes events
+	Authority  string          // host of Entra, as workload identity names it; "" for the public cloud
 }
 
 // reader reads variables and gathers what is wrong.
@@ -67,6 +69,13 @@ func ReadServe(lookup func(string) (string, bool)) (Serve, error) {
 	}
 	s.BatchURL, _ = lookup("ONEDOOR_BATCH_URL")
 	s.Authority, _ = lookup("AZURE_AUTHORITY_HOST")
+	const connection = "APPLICATIONINSIGHTS_CONNECTION_STRING"
+	if text := r.text(connection); text != "" {
+		var err error
+		if s.Events, err = insights.Parse(text); err != nil {
+			r.bad(connection, "%s", err)
+		}
+	}
 	if path := r.text("ONEDOOR_CONFIG_FILE"); path != "" {
 		s.Settings = r.settings(path)
 	}

@@ -30,6 +30,7 @@ func told(t *testing.T, change func(*settings.Settings)) map[string]string {
 		"ONEDOOR_CONFIG_FILE": path, "ONEDOOR_BATCH_URL": "", "ONEDOOR_BLOB_URL": "https://b", "ONEDOOR_TABLE_URL": "https://t", "ONEDOOR_BUS_HOST": "h",
 		"ONEDOOR_KEYS_DIR": "/keys", "ONEDOOR_SIGNING_KEY": "1", "ONEDOOR_TLS_FILE": "/tls", "ONEDOOR_DOOR_PORT": "8443", "ONEDOOR_STATUS_PORT": "9090",
 		"ONEDOOR_LEASE": "control-plane", "ONEDOOR_TOKEN_AUD": "onedoor-control-plane",
+		"APPLICATIONINSIGHTS_CONNECTION_STRING": "InstrumentationKey=key;IngestionEndpoint=https://in.example.com/",
 	}
 }
 
@@ -44,7 +45,7 @@ func TestWhatServeIsTold(t *testing.T) {
 	assert.Equal(t, []any{8443, 9090, "ledger"}, []any{got.DoorPort, got.StatusPort, got.Settings.Ledger})
 	for name, want := range map[string]string{
 		"ONEDOOR_BLOB_URL": "is not set", "ONEDOOR_TABLE_URL": "is not set", "ONEDOOR_BUS_HOST": "is not set", "ONEDOOR_KEYS_DIR": "is not set", "ONEDOOR_SIGNING_KEY": "is not set",
-		"ONEDOOR_TLS_FILE": "is not set", "ONEDOOR_LEASE": "is not set", "ONEDOOR_TOKEN_AUD": "is not set", "ONEDOOR_CONFIG_FILE": "is not set", "ONEDOOR_DOOR_PORT": "is not set",
+		"ONEDOOR_TLS_FILE": "is not set", "ONEDOOR_LEASE": "is not set", "ONEDOOR_TOKEN_AUD": "is not set", "ONEDOOR_CONFIG_FILE": "is not set", "ONEDOOR_DOOR_PORT": "is not set", "APPLICATIONINSIGHTS_CONNECTION_STRING": "is not set",
 	} {
 		variables := told(t, func(*settings.Settings) {})
 		delete(variables, name)
@@ -54,9 +55,11 @@ func TestWhatServeIsTold(t *testing.T) {
 	}
 	variables := told(t, func(*settings.Settings) {})
 	variables["ONEDOOR_DOOR_PORT"], variables["ONEDOOR_STATUS_PORT"] = "https", "65536"
+	variables["APPLICATIONINSIGHTS_CONNECTION_STRING"] = "InstrumentationKey=key"
 	_, err = read(variables)
 	require.ErrorContains(t, err, `ONEDOOR_DOOR_PORT: got "https", want a port`)
 	require.ErrorContains(t, err, `ONEDOOR_STATUS_PORT: got "65536", want a port`)
+	require.ErrorContains(t, err, `APPLICATIONINSIGHTS_CONNECTION_STRING: connection string has IngestionEndpoint ""`)
 }
 
 func TestSettingsThatServeRefuses(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"onedoor/services/controlplane/apierror"
 	"onedoor/services/controlplane/blobs"
 	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 )
 
 // Message is a message as it goes onto the bus.
@@ -50,7 +51,7 @@ type Signer interface {
 type Intake struct {
 	Bus     Bus
 	Signer  Signer
-	Keys    claim.Keys
+	Keys    ring.Ring
 	Signing string // id of the key
 }
 
@@ -85,11 +86,11 @@ var ErrNoLetter = apierror.New(apierror.NotFound, "sequence", "there is no such 
 // scan is how many dead letters are looked at for one answer.
 const scan = 1000
 
-// Letters are the tenant's dead letters of a queue. One whose claim does not prove
-// whose it is is nobody's.
-func (in Intake) Letters(ctx context.Context, queue, tenant string, limit int) ([]Letter, error) {
+// Letters are the tenant's dead letters of a queue, from the sequence number on. One
+// whose claim does not prove whose it is is nobody's.
+func (in Intake) Letters(ctx context.Context, queue, tenant string, from int64, limit int) ([]Letter, error) {
 	var out []Letter
-	from, seen := int64(0), 0
+	seen := 0
 	for seen < scan && len(out) < limit {
 		found, err := in.Bus.Dead(ctx, queue, from, 100)
 		if err != nil || len(found) == 0 {

@@ -41,6 +41,7 @@ type Job struct {
 	URL        string            `json:"url"` // of its lines
 	Lines      int               `json:"lines"`
 	Metadata   map[string]string `json:"metadata,omitempty"`
+	Once       string            `json:"once,omitempty"`    // row of the promise that a key of idempotency stands for
 	Nightly    string            `json:"nightly,omitempty"` // declared job that it is a run of
 	Adopted    bool              `json:"adopted,omitempty"` // found at the account, where the ledger had lost it
 	Ordered    bool              `json:"ordered"`           // results come in the order of the input

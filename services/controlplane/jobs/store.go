@@ -19,8 +19,9 @@ var ErrStale = errors.New("jobs: the job has moved on")
 func fileKey(tenant, id string) ledger.Key { return ledger.Key{Partition: "file." + tenant, Row: id} }
 func jobKey(tenant, id string) ledger.Key  { return ledger.Key{Partition: "job." + tenant, Row: id} }
 
-// clean tells whether text may be a row: what callers send as an id is anything.
-func clean(text string) bool {
+// IsID tells whether text may be the id of something: what callers send as one is
+// anything.
+func IsID(text string) bool {
 	for _, r := range text {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' {
 			return false
@@ -49,7 +50,7 @@ func readFile(d ledger.Document) (File, error) {
 
 // File is the tenant's file of that id. ledger.ErrNotFound if it has none.
 func (s Store) File(ctx context.Context, tenant, id string) (File, error) {
-	if !clean(id) {
+	if !IsID(id) {
 		return File{}, ledger.ErrNotFound
 	}
 	d, err := s.Table.Get(ctx, fileKey(tenant, id))
@@ -109,9 +110,29 @@ func (s Store) Add(ctx context.Context, j *Job) error {
 	return err
 }
 
+// OnceKey names the promise that a tenant's key of idempotency stands for, by the
+// hash of the key.
+func OnceKey(tenant, hash string) ledger.Key {
+	return ledger.Key{Partition: "once." + tenant, Row: hash}
+}
+
+// Remove forgets a job that has ended, and the promise that led to it.
+func (s Store) Remove(ctx context.Context, j *Job) error {
+	if j.Once != "" {
+		promise, err := s.Table.Get(ctx, OnceKey(j.Tenant, j.Once))
+		if err == nil {
+			err = s.Table.Delete(ctx, promise)
+		}
+		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+			return err
+		}
+	}
+	return s.Table.Delete(ctx, ledger.Document{Key: jobKey(j.Tenant, j.ID), ETag: j.etag})
+}
+
 // Job is the tenant's job of that id. ledger.ErrNotFound if it has none.
 func (s Store) Job(ctx context.Context, tenant, id string) (*Job, error) {
-	if !clean(id) {
+	if !IsID(id) {
 		return nil, ledger.ErrNotFound
 	}
 	d, err := s.Table.Get(ctx, jobKey(tenant, id))

@@ -126,6 +126,10 @@ func (a *assembler) missing(ctx context.Context, n int, known *known, write func
 	if known.taken == a.job.Parts[n].Lines {
 		return nil
 	}
+	if known.gone { // nobody knows their names
+		a.results.Missing += a.job.Parts[n].Lines - known.taken
+		return nil
+	}
 	code, message := a.reason(n)
 	at := -1
 	return a.input(ctx, &a.job.Parts[n], func(l lines.Line, _ []byte) error {

@@ -55,7 +55,7 @@ func (s Store) Collect(ctx context.Context, j *jobs.Job, n int, open Source, aga
 		switch {
 		case at < 0:
 			c.Foreign++
-		case row.Kind == Transient && again:
+		case row.Kind == Transient && again && !known.gone:
 			retry[known.hash.Of(row.CustomID)] = true
 		default:
 			count(&c.Results, row)
@@ -97,12 +97,18 @@ type known struct {
 	at    map[lines.ID]int // number of the line within the part
 	seen  []bool
 	taken int
+	gone  bool // storage does not keep the lines any more: they are those that rows come for
 }
 
 // take is the number of the line of that id, and -1 for one that has a row already
 // or was never sent.
 func (k *known) take(customID string) int {
-	at, ok := k.at[k.hash.Of(customID)]
+	id := k.hash.Of(customID)
+	at, ok := k.at[id]
+	if !ok && k.gone && len(k.at) < len(k.seen) {
+		at, ok = len(k.at), true
+		k.at[id] = at
+	}
 	if !ok || k.seen[at] {
 		return -1
 	}
@@ -119,6 +125,10 @@ func (s Store) known(ctx context.Context, p *jobs.Part) (*known, error) {
 		n++
 		return nil
 	})
+	if errors.Is(err, blobs.ErrNotFound) {
+		k.gone = true
+		return k, nil
+	}
 	if err == nil && n != p.Lines {
 		err = fmt.Errorf("results: %s has %d lines from byte %d, want %d", p.Blob, n, p.Offset, p.Lines)
 	}

@@ -44,7 +44,10 @@ func (l *Leader) late(ctx context.Context, j *jobs.Job) error {
 	if now.Before(j.Deadline) || j.Stopping() || !j.Finalizing.IsZero() {
 		return nil
 	}
-	l.Emit(ctx, Event{Name: Late, Tenant: j.Tenant, Alias: j.Alias, Job: j.ID, Detail: "deadline " + j.Deadline.UTC().Format(time.RFC3339)})
+	err := l.Emit(ctx, Event{Name: Late, At: now, Tenant: j.Tenant, Alias: j.Alias, Job: j.ID, Detail: "deadline " + j.Deadline.UTC().Format(time.RFC3339)})
+	if err != nil {
+		return err
+	}
 	return l.Jobs.Change(ctx, j, func(j *jobs.Job) error {
 		j.Late = now
 		return nil
@@ -127,7 +130,12 @@ func (l *Leader) finish(ctx context.Context, j *jobs.Job) error {
 		return err
 	}
 	status := outcome(j, made.Results)
-	l.Emit(ctx, Event{Name: Terminal, Tenant: j.Tenant, Alias: j.Alias, Job: j.ID, Status: status})
+	// What it says follows from what is written down already, so that a second time
+	// says the same: nothing can be cancelled any more.
+	err = l.Emit(ctx, Event{Name: Terminal, At: j.Finalizing, Tenant: j.Tenant, Alias: j.Alias, Job: j.ID, Status: status, Lines: j.Lines, Results: made.Results})
+	if err != nil {
+		return err
+	}
 	return l.Jobs.Change(ctx, j, func(j *jobs.Job) error {
 		j.Status, j.Ended, j.Output, j.Errors, j.Results, j.Cost = status, l.Now(), output, rejected, made.Results, cost
 		for n := range j.Parts {

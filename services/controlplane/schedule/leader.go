@@ -24,26 +24,6 @@ import (
 	"onedoor/services/controlplane/usage"
 )
 
-// Event is something that somebody may have to hear of.
-type Event struct {
-	Name   string
-	Tenant string
-	Alias  string
-	Job    string
-	Status account.Status // of batch.job.terminal
-	Detail string         // what a person needs to know beyond that
-}
-
-// The events.
-const (
-	Submitted = "batch.job.submitted"
-	Terminal  = "batch.job.terminal"
-	Late      = "batch.job.late"
-	Foreign   = "batch.door.foreign"
-	Adopted   = "batch.door.adopted"
-	Missed    = "batch.nightly.missed"
-)
-
 // Leader gets jobs on. Only one works at a time.
 type Leader struct {
 	Settings settings.Settings
@@ -52,13 +32,14 @@ type Leader struct {
 	Prices   usage.Prices
 	Results  results.Store
 	Account  *account.Client
-	Stamps   stamp.Ring
+	Stamps   stamp.Stamps
 	Now      func() time.Time
-	Emit     func(context.Context, Event)
+	Emit     func(context.Context, Event) error    // comes before what the event is about; an error keeps that from being
 	Observe  func(open []*jobs.Job, now time.Time) // for metrics
+	Drift    func(deployment string, tokens int64) // hears by how many tokens more the account counts as enqueued than the ledger
 	Log      *slog.Logger
 
-	lock    sync.Mutex                    // of asked
+	lock    sync.Mutex                    // of asked and quotas
 	since   time.Time                     // when somebody led for the first time; zero before it is known
 	due     time.Time                     // before which the account's jobs are not listed
 	looked  time.Time                     // when the last list began
@@ -66,6 +47,8 @@ type Leader struct {
 	stamped map[stamp.Stamp]account.Batch // of it, the ones that are ours
 	known   map[string]bool               // jobs of the account that were looked into, by id
 	asked   map[string]time.Time          // when the account was last asked to cancel a job, by id
+	quotas  map[string]account.Quota      // what the account has said in this tick, by deployment
+	sweep   sweep                         // through what the ledger may forget
 }
 
 // atOnce is how many jobs get on at a time: uploads take minutes.
@@ -75,7 +58,7 @@ const atOnce = 4
 // listed at once: whoever led before may have done it a moment ago.
 func (l *Leader) Begin() {
 	l.known, l.asked, l.due = map[string]bool{}, map[string]time.Time{}, l.Now().Add(l.poll())
-	l.batches, l.stamped, l.looked = nil, nil, time.Time{}
+	l.batches, l.stamped, l.looked, l.sweep = nil, nil, time.Time{}, sweep{}
 }
 
 // Tick gets every open job on as far as it goes now. Call it every few seconds. The
@@ -112,7 +95,8 @@ func (l *Leader) Tick(ctx context.Context) error {
 	}
 	_ = group.Wait() // errs has them
 	failed = append(failed, errs...)
-	failed = append(failed, l.watchNightly(ctx))
+	failed = append(failed, l.watchNightly(ctx), l.forget(ctx, open))
+	l.compare(open)
 	l.Observe(open, l.Now())
 	return errors.Join(failed...)
 }

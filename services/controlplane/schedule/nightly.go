@@ -62,6 +62,9 @@ func (l *Leader) watchRun(ctx context.Context, name string) error {
 		return err
 	}
 	_, id := jobs.Run(name, at)
+	if l.forgotten(id) { // of a schedule that seldom comes round
+		return nil
+	}
 	if l.known[id] {
 		return nil
 	}
@@ -72,7 +75,10 @@ func (l *Leader) watchRun(ctx context.Context, name string) error {
 	key := ledger.Key{Partition: "missed", Row: id}
 	_, err = l.Jobs.Table.Get(ctx, key)
 	if errors.Is(err, ledger.ErrNotFound) {
-		l.Emit(ctx, Event{Name: Missed, Tenant: job.Tenant, Alias: job.Alias, Job: id, Detail: fmt.Sprintf("nightly job %q was not started at %s", name, at.Format(time.RFC3339))})
+		err = l.Emit(ctx, Event{Name: Missed, At: l.Now(), Tenant: job.Tenant, Alias: job.Alias, Job: id, Detail: fmt.Sprintf("nightly job %q was not started at %s", name, at.Format(time.RFC3339))})
+		if err != nil {
+			return err
+		}
 		_, err = l.Jobs.Table.Insert(ctx, ledger.Document{Key: key, Data: []byte(`{}`)})
 	}
 	l.known[id] = err == nil

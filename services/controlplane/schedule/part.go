@@ -94,10 +94,12 @@ func (l *Leader) send(ctx context.Context, at place) error {
 		defer func() { _ = in.Close() }()
 		return lines.Rename(in, w, at.job.Deployment)
 	})
-	if account.IsFinal(err) {
+	switch {
+	case errors.Is(err, blobs.ErrNotFound):
+		return l.fail(ctx, at, account.Fault{Code: "input_gone", Message: "storage does not keep the lines of the file any more; upload them again"})
+	case account.IsFinal(err):
 		return l.fail(ctx, at, refused(err))
-	}
-	if err != nil {
+	case err != nil:
 		return err // findFile goes on from here
 	}
 	return l.uploaded(ctx, at, file)
@@ -156,7 +158,7 @@ func (l *Leader) submit(ctx context.Context, at place) error {
 	}
 	batch, quota, err := l.Account.Create(ctx, file.ID, l.Settings.OutputExpirySeconds, metadata)
 	if err == nil {
-		l.compare(at.job.Deployment, quota)
+		l.counted(at.job.Deployment, quota)
 		return l.running(ctx, at, batch)
 	}
 	var refusal *account.Error
@@ -175,16 +177,6 @@ func (l *Leader) submit(ctx context.Context, at place) error {
 	}
 }
 
-// compare says when the account counts more tokens than the ledger: somebody else
-// enqueues, or ended jobs still count.
-func (l *Leader) compare(deployment string, quota account.Quota) {
-	for _, alias := range l.Settings.Aliases {
-		if alias.Deployment == deployment && quota.Most > 0 && quota.Most < int64(alias.EnqueuedTokens) {
-			l.Log.Warn("the deployment takes fewer tokens than configured", "deployment", deployment, "takes", quota.Most, "configured", alias.EnqueuedTokens)
-		}
-	}
-}
-
 func refused(err error) account.Fault {
 	var refusal *account.Error
 	errors.As(err, &refusal)
@@ -194,7 +186,9 @@ func refused(err error) account.Fault {
 // running notes the job that the account has made.
 func (l *Leader) running(ctx context.Context, at place, batch account.Batch) error {
 	if at.job.Started.IsZero() { // said before it is written down, so that a crash loses no event
-		l.Emit(ctx, Event{Name: Submitted, Tenant: at.job.Tenant, Alias: at.job.Alias, Job: at.job.ID})
+		if err := l.Emit(ctx, Event{Name: Submitted, At: l.Now(), Tenant: at.job.Tenant, Alias: at.job.Alias, Job: at.job.ID}); err != nil {
+			return err
+		}
 	}
 	return l.change(ctx, at, jobs.Submitting, func(j *jobs.Job, p *jobs.Part) {
 		p.State, p.Batch, p.Status, p.Refusals = jobs.Running, batch.ID, batch.Status, 0

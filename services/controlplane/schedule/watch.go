@@ -64,10 +64,14 @@ func (l *Leader) judge(ctx context.Context, batch account.Batch, mark stamp.Stam
 	j, ok := mine[mark.Tenant+"."+mark.Job]
 	if !ok {
 		found, err := l.Jobs.Job(ctx, mark.Tenant, mark.Job)
-		if errors.Is(err, ledger.ErrNotFound) {
+		switch {
+		case errors.Is(err, ledger.ErrNotFound) && !l.forgotten(mark.Job):
 			return true, l.adopt(ctx, batch, mark)
-		}
-		if err != nil {
+		case errors.Is(err, ledger.ErrNotFound) && batch.Status.Ended():
+			return true, nil
+		case errors.Is(err, ledger.ErrNotFound):
+			return true, l.surplus(ctx, batch, mark)
+		case err != nil:
 			return false, err
 		}
 		j = found
@@ -126,8 +130,11 @@ func (l *Leader) foreign(ctx context.Context, batch account.Batch, why string) e
 			return err
 		}
 	}
-	l.Emit(ctx, Event{Name: Foreign, Detail: fmt.Sprintf("job %s of the account was %s; %s; %s", batch.ID, batch.Status, why, input)})
-	_, err := l.Jobs.Table.Insert(ctx, ledger.Document{Key: key, Data: []byte(`{}`)})
+	err := l.Emit(ctx, Event{Name: Foreign, At: l.Now(), Batch: batch.ID, Detail: fmt.Sprintf("job %s of the account was %s; %s; %s", batch.ID, batch.Status, why, input)})
+	if err != nil {
+		return err
+	}
+	_, err = l.Jobs.Table.Insert(ctx, ledger.Document{Key: key, Data: []byte(`{}`)})
 	if errors.Is(err, ledger.ErrExists) {
 		return nil
 	}
@@ -181,7 +188,9 @@ func (l *Leader) adopt(ctx context.Context, batch account.Batch, mark stamp.Stam
 		ID: mark.Job, Tenant: mark.Tenant, Adopted: true, Deployment: sum.Deployment, URL: sum.URL, Lines: sum.Lines, Alias: l.aliasOf(sum.Deployment),
 		Created: now, Started: now, Deadline: now.Add(l.deadline()), Status: account.InProgress, Parts: []jobs.Part{part},
 	}
-	l.Emit(ctx, Event{Name: Adopted, Tenant: j.Tenant, Alias: j.Alias, Job: j.ID, Detail: "the ledger had no row of the job"})
+	if err := l.Emit(ctx, Event{Name: Adopted, At: now, Tenant: j.Tenant, Alias: j.Alias, Job: j.ID, Detail: "the ledger had no row of the job"}); err != nil {
+		return err
+	}
 	return l.Jobs.Add(ctx, j)
 }
 

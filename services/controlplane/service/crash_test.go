@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,11 +27,13 @@ import (
 	"onedoor/internal/settings"
 	"onedoor/services/controlplane/account"
 	"onedoor/services/controlplane/blobs"
+	"onedoor/services/controlplane/insights"
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/controlplane/ledger"
 	"onedoor/services/controlplane/service"
 	"onedoor/services/controlplane/usage"
+	"onedoor/services/internal/ingestion"
 	"onedoor/sim/openai"
 	"onedoor/sim/openai/core"
 )
@@ -83,6 +86,12 @@ func (f fragileTable) Replace(ctx context.Context, d ledger.Document) (string, e
 	return f.Table.Replace(ctx, d)
 }
 
+func (f fragileTable) Delete(ctx context.Context, d ledger.Document) error {
+	f.pass()
+	defer f.pass()
+	return f.Table.Delete(ctx, d)
+}
+
 type fragileBlobs struct {
 	blobs.Store
 	*points
@@ -101,7 +110,7 @@ func (f fragileWire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return http.DefaultTransport.RoundTrip(r)
 	}
 	f.pass()
-	defer f.pass() // the account has answered, and nobody has heard
+	defer f.pass() // it is answered, and nobody has heard
 	return http.DefaultTransport.RoundTrip(r)
 }
 
@@ -143,6 +152,7 @@ func victim(dir, url, at string) error {
 	s, err := service.New(service.Parts{
 		Settings: crashSettings(), Table: fragileTable{table, p}, Blobs: fragileBlobs{blobs.Dir(filepath.Join(dir, "blobs")), p}, Bus: &intake.Memory{},
 		Account:  account.New(url, credential("control-plane"), &http.Client{Transport: fragileWire{p}}),
+		Events:   &insights.Client{Target: insights.Target{Endpoint: url, Key: "key"}, Token: credential("control-plane"), HTTP: &http.Client{Transport: fragileWire{p}}, Now: func() time.Time { return now }},
 		Identity: callers{}, KeysDir: filepath.Join(dir, "keys"), Signing: "1", Scratch: dir, Now: func() time.Time { return now }, Log: quiet(),
 	})
 	if err != nil {
@@ -171,6 +181,7 @@ func victim(dir, url, at string) error {
 type scene struct {
 	dir, url string
 	sim      *openai.Service
+	sink     *ingestion.Service // that events go to
 }
 
 // newScene has a job of two parts; one of its lines is answered only the second time.
@@ -189,8 +200,12 @@ func newScene(t *testing.T) scene {
 			return core.Marked(row)
 		}
 	})
-	s := scene{dir: t.TempDir(), sim: sim}
+	s := scene{dir: t.TempDir(), sim: sim, sink: &ingestion.Service{Key: "key", Token: "control-plane", Resource: "/appi", Now: sim.Now}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v2.1/track" {
+			s.sink.ServeHTTP(w, r)
+			return
+		}
 		if r.URL.Path == "/advance" {
 			if err := sim.Advance(30 * time.Second); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -276,6 +291,20 @@ func (s scene) check(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "it is billed once")
 	assert.Equal(t, j.Results, entries[0].Used)
+
+	told := map[string]string{} // events by id, which every row of one has
+	for _, row := range s.sink.Rows() {
+		told[row["Properties"].(map[string]any)["id"].(string)] = fmt.Sprintf("%s %v", row["Name"], row["Measurements"])
+	}
+	assert.ElementsMatch(t, []string{
+		"batch.job.submitted map[]",
+		fmt.Sprintf("batch.job.terminal %v", map[string]any{
+			"items": 3, "answered": 2, "refused": 1, "inputTokens": j.Results.Input, "cachedTokens": j.Results.Cached, "outputTokens": j.Results.Output,
+		}),
+	}, slices.Collect(maps.Values(told)), "it is told of once")
+	waiting, err := table.List(t.Context(), ledger.Query{Partition: "outbox"})
+	require.NoError(t, err)
+	assert.Empty(t, waiting)
 }
 
 // Whatever the point at which the process is killed, the next one loses nothing and

@@ -15,6 +15,7 @@ import (
 
 	"onedoor/internal/settings"
 	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 	"onedoor/services/worker/model"
 	"onedoor/services/worker/payload"
 )
@@ -60,7 +61,7 @@ func TestWorkersTakeWhatIsPosted(t *testing.T) {
 func (w *world) posted(id string) (claim.Message, string) {
 	w.t.Helper()
 	for _, sent := range w.bus.Sent() {
-		m, err := claim.Verify(sent.Body, claim.Keys(w.keys))
+		m, err := claim.Verify(sent.Body, ring.Ring(w.keys))
 		require.NoError(w.t, err)
 		if m.Item != id {
 			continue

@@ -50,7 +50,7 @@ func TestOpenAIsClientRunsABatch(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int64{"a": 200, "b": 400, "c": 200}, statuses)
 
-	assert.Equal(t, []schedule.Event{{Name: schedule.Submitted, Tenant: "desk", Alias: "chat", Job: j.ID}}, w.heard(schedule.Submitted))
+	assert.Equal(t, []schedule.Event{{Name: schedule.Submitted, At: j.Started, Tenant: "desk", Alias: "chat", Job: j.ID}}, w.heard(schedule.Submitted))
 	require.Len(t, w.heard(schedule.Terminal), 1)
 
 	deleted, err := api.Files.Delete(ctx, file.ID)

@@ -26,11 +26,14 @@ import (
 	"onedoor/services/controlplane/apierror"
 	"onedoor/services/controlplane/blobs"
 	"onedoor/services/controlplane/identity"
+	"onedoor/services/controlplane/insights"
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/controlplane/ledger"
+	"onedoor/services/controlplane/outbox"
 	"onedoor/services/controlplane/schedule"
 	"onedoor/services/controlplane/service"
+	"onedoor/services/internal/ingestion"
 	"onedoor/sim/openai"
 	"onedoor/sim/openai/core"
 )
@@ -129,6 +132,7 @@ type world struct {
 	blobs blobs.Dir
 	bus   *intake.Memory
 	keys  string
+	sink  *ingestion.Service // that events go to
 
 	faulty bool // ticks may fail in part
 
@@ -156,6 +160,7 @@ func open(t *testing.T, changes ...change) *world {
 		}
 	}
 	w.sim, w.azure = azure(t, ofAzure)
+	w.sink = &ingestion.Service{Key: "key", Token: "control-plane", Resource: "/appi", Now: w.sim.Now}
 	w.start(s)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.Handler().ServeHTTP(rw, r) }))
 	t.Cleanup(server.Close)
@@ -166,8 +171,14 @@ func open(t *testing.T, changes ...change) *world {
 // start starts a control plane, as after a crash: all it knows is in the stores.
 func (w *world) start(s settings.Settings) {
 	w.t.Helper()
+	var events outbox.Sink
+	if w.sink != nil {
+		server := httptest.NewTLSServer(w.sink)
+		w.t.Cleanup(server.Close)
+		events = &insights.Client{Target: insights.Target{Endpoint: server.URL, Key: "key"}, Token: credential("control-plane"), HTTP: server.Client(), Now: w.sim.Now}
+	}
 	made, err := service.New(service.Parts{
-		Settings: s, Table: w.table, Blobs: w.blobs, Bus: w.bus, Account: account.New(w.azure, credential("control-plane"), http.DefaultClient),
+		Settings: s, Table: w.table, Events: events, Blobs: w.blobs, Bus: w.bus, Account: account.New(w.azure, credential("control-plane"), http.DefaultClient),
 		Identity: callers{}, KeysDir: w.keys, Signing: "2", Scratch: w.t.TempDir(), Now: w.sim.Now, Log: quiet(), Emit: func(_ context.Context, e schedule.Event) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"onedoor/services/controlplane/account"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/controlplane/schedule"
+	"onedoor/services/controlplane/usage"
 )
 
 // takes limits what the deployment of chat takes at a time.
@@ -235,4 +236,23 @@ func TestATenantsPlanLimitsWhatItMayRun(t *testing.T) {
 	require.NoError(t, w.sim.Advance(24*time.Hour))
 	code, body, _ = w.call(http.MethodPost, "/v1/batches", "mini", "application/json", create)
 	assert.Equal(t, http.StatusOK, code, body)
+}
+
+// A nightly job is posted by nobody who could be refused: it waits for the next period
+// of its tenant's plan.
+func TestANightlyJobWaitsForTheNextPeriod(t *testing.T) {
+	t.Parallel()
+	w := open(t, change{settings: func(s *settings.Settings) {
+		s.NightlyJobs["sum"] = settings.Nightly{Schedule: "0 11 * * *", Tenant: "mini", Alias: "zone", Source: "nightly/sum/", DeadlineSeconds: 86_400}
+	}})
+	w.put("nightly/sum/a.jsonl", line("a", "zone", "x"))
+	used := usage.Store{Table: w.table}
+	require.NoError(t, used.Put(context.Background(), usage.Entry{At: w.sim.Now(), Tenant: "mini", Alias: "zone", Job: "earlier", Used: jobs.Results{Usage: jobs.Usage{Input: 1500, Output: 490}}})) // of 2000 a day
+	code, body, _ := w.call(http.MethodPost, "/v1/nightly/sum", "nightly", "", "")
+	require.Equal(t, http.StatusOK, code, body)
+	id := gjson.Get(body, "id").String()
+	w.pass(11*time.Hour + 59*time.Minute)
+	assert.Equal(t, jobs.Waiting, w.job("mini", id).Parts[0].State)
+	w.pass(2 * time.Minute) // midnight
+	assert.NotEqual(t, jobs.Waiting, w.job("mini", id).Parts[0].State)
 }

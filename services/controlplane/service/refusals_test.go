@@ -16,6 +16,7 @@ import (
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 )
 
 // form is a form with fields in their order, each a name and a value; "file" is one.
@@ -264,7 +265,7 @@ func TestItemsGoOntoTheBusWithAProof(t *testing.T) {
 	assert.Equal(t, "application/vnd.onedoor.text+json", m.ContentType)
 	assert.Equal(t, time.Hour, m.TimeToLive)
 	assert.NotContains(t, string(m.Body), "secret")
-	proven, err := claim.Verify(m.Body, claim.Keys(w.keys))
+	proven, err := claim.Verify(m.Body, ring.Ring(w.keys))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"desk", "text", "small", "j", "1", "desk/j/1", "2"}, []string{proven.Tenant, proven.Modality, proven.Alias, proven.Job, proven.Item, proven.Blob, proven.Key})
 	info, err := w.blobs.Stat(context.Background(), "payloads-text", proven.Blob)
@@ -288,7 +289,7 @@ func TestDeadLettersAreTheTenantsAlone(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	sign := func(tenant, item string) []byte {
-		body, err := claim.Sign(claim.Message{Tenant: tenant, Modality: "text", Alias: "small", Job: "j", Item: item, Blob: tenant + "/j/" + item, ETag: `"1"`, Correlation: "c"}, claim.Keys(w.keys), "1")
+		body, err := claim.Sign(claim.Message{Tenant: tenant, Modality: "text", Alias: "small", Job: "j", Item: item, Blob: tenant + "/j/" + item, ETag: `"1"`, Correlation: "c"}, ring.Ring(w.keys), "1")
 		require.NoError(t, err)
 		return body
 	}
@@ -300,6 +301,10 @@ func TestDeadLettersAreTheTenantsAlone(t *testing.T) {
 		return gjson.Get(got, "data.#.sequence").String()
 	}
 	assert.Equal(t, "[1,4,5]", sequences())
+	for path, want := range map[string]string{"&limit=1": "[1] true", "&limit=1&after=1": "[4] true", "&limit=1&after=4": "[5] false", "&after=5": "[] false"} {
+		_, got, _ := w.call("GET", "/dlq?modality=text"+path, "desk", "", "")
+		assert.Equal(t, want, gjson.Get(got, "data.#.sequence").String()+" "+gjson.Get(got, "has_more").String(), path)
+	}
 	for _, c := range [][2]string{{"DELETE", "/dlq/2?modality=text"}, {"POST", "/dlq/2/redrive?modality=text"}, {"DELETE", "/dlq/3?modality=text"}, {"DELETE", "/dlq/9?modality=text"}} {
 		status, got, _ := w.call(c[0], c[1], "desk", "", "")
 		refused(t, 404, "not_found", status, got)
@@ -310,7 +315,7 @@ func TestDeadLettersAreTheTenantsAlone(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, got)
 	assert.Equal(t, "[1]", sequences())
 	require.Len(t, w.bus.Sent(), 1)
-	again, err := claim.Verify(w.bus.Sent()[0].Body, claim.Keys(w.keys))
+	again, err := claim.Verify(w.bus.Sent()[0].Body, ring.Ring(w.keys))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"4", "2"}, []string{again.Item, again.Key}, "proven by the key of today")
 }

@@ -22,6 +22,7 @@ import (
 	"onedoor/services/controlplane/ledger"
 	"onedoor/services/controlplane/service"
 	"onedoor/services/controlplane/stamp"
+	"onedoor/services/internal/ring"
 )
 
 // crowd is an account with n jobs that run, and a control plane that looks after
@@ -30,7 +31,7 @@ func crowd(tb testing.TB, n int) (*service.Service, *time.Time) {
 	tb.Helper()
 	dir := tb.TempDir()
 	writeKey(tb, dir)
-	ring := stamp.Ring{Dir: dir, Signing: "1"}
+	stamps := stamp.Stamps{Keys: ring.Ring(dir), Signing: "1"}
 	now := start
 	table := ledger.NewLocal()
 	store := jobs.Store{Table: table}
@@ -45,7 +46,7 @@ func crowd(tb testing.TB, n int) (*service.Service, *time.Time) {
 		id := "batch_" + strconv.Itoa(i)
 		j.Parts = []jobs.Part{{Lines: 1, Tokens: 1, Reserved: 1, State: jobs.Running, Status: account.InProgress, Batch: id}}
 		require.NoError(tb, store.Add(context.Background(), j))
-		metadata, err := ring.Metadata(stamp.Stamp{Tenant: "desk", Job: j.ID})
+		metadata, err := stamps.Metadata(stamp.Stamp{Tenant: "desk", Job: j.ID})
 		require.NoError(tb, err)
 		listed[i] = object{id, "in_progress", metadata}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -454,4 +455,49 @@ func TestAJobThatAzureDoesNotTakeFails(t *testing.T) {
 	for _, code := range w.rows("desk", j.Errors) {
 		assert.Equal(t, j.Faults[0].Code, code)
 	}
+}
+
+// Azure lets an account's jobs be listed once a minute: not more often, whoever leads.
+func TestTheAccountIsNotAskedTooOften(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.submit("desk", lines(3), nil)
+	for i := range 600 {
+		require.NoError(t, w.sim.Advance(5*time.Second))
+		if i == 303 { // a quarter of a minute after a look
+			w.start(given()) // another leader
+		}
+		w.tick()
+	}
+	var lists []time.Time
+	for _, call := range w.sim.Log() {
+		if call.Operation == core.ListBatches {
+			lists = append(lists, call.Time)
+		}
+	}
+	require.Greater(t, len(lists), 40)
+	for i := 1; i < len(lists); i++ {
+		assert.GreaterOrEqual(t, lists[i].Sub(lists[i-1]), time.Minute, "look %d", i)
+	}
+}
+
+// A job that the account has no room for is tried again ever more seldom.
+func TestAJobThatDoesNotFitIsTriedEverMoreSeldom(t *testing.T) {
+	t.Parallel()
+	w := open(t, change{azure: func(c *openai.Config) { c.Accounts[0].Deployments[0].Capacity = 1 }})
+	id := w.submit("desk", lines(60), nil) // more than 1000 tokens
+	w.pass(3 * time.Hour)
+	var tries []time.Time
+	for _, call := range w.sim.Log() {
+		if call.Operation == core.CreateBatch {
+			assert.Equal(t, http.StatusBadRequest, call.Status)
+			tries = append(tries, call.Time)
+		}
+	}
+	require.Greater(t, len(tries), 8)
+	for i := 1; i < len(tries); i++ {
+		assert.GreaterOrEqual(t, tries[i].Sub(tries[i-1]), account.Backoff(i-1), "try %d", i)
+	}
+	assert.Equal(t, jobs.Waiting, w.job("desk", id).Parts[0].State)
+	assert.Zero(t, w.job("desk", id).Parts[0].Counts())
 }

@@ -22,12 +22,13 @@ import (
 	"onedoor/services/controlplane/intake"
 	"onedoor/services/controlplane/jobs"
 	"onedoor/services/controlplane/ledger"
+	"onedoor/services/controlplane/outbox"
 	"onedoor/services/controlplane/results"
 	"onedoor/services/controlplane/schedule"
 	"onedoor/services/controlplane/stamp"
 	"onedoor/services/controlplane/telemetry"
 	"onedoor/services/controlplane/usage"
-	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 )
 
 // Parts are what a service is made of.
@@ -43,6 +44,7 @@ type Parts struct {
 	Signing  string           // id of the key that new proofs are made with
 	Scratch  string           // directory for rows that are put in order; "" for the system's
 	Now      func() time.Time // nil for the clock
+	Events   outbox.Sink      // takes events; nil where nobody asks for them
 	Emit     func(context.Context, schedule.Event)
 	Log      *slog.Logger
 }
@@ -52,6 +54,7 @@ type Service struct {
 	parts   Parts
 	api     *api.API
 	leader  *schedule.Leader
+	outbox  *outbox.Outbox // nil where nobody takes events
 	metrics *telemetry.Metrics
 	closing atomic.Bool
 }
@@ -66,29 +69,42 @@ func New(p Parts) (*Service, error) {
 		p.Now = time.Now
 	}
 	s := &Service{parts: p, metrics: telemetry.New(time.Duration(p.Settings.OutputExpirySeconds) * time.Second)}
-	emit := s.metrics.Emitter(p.Log)
-	if heard := p.Emit; heard != nil {
-		log := emit
-		emit = func(ctx context.Context, e schedule.Event) {
-			log(ctx, e)
-			heard(ctx, e)
-		}
+	if p.Events != nil {
+		s.outbox = &outbox.Outbox{Table: p.Table, Sink: p.Events, Now: p.Now}
 	}
 	store := jobs.Store{Table: p.Table}
 	costs := usage.Prices{Table: table, Aliases: p.Settings.Aliases}
 	s.api = &api.API{
 		Settings: p.Settings, Jobs: store, Usage: usage.Store{Table: p.Table}, Prices: costs, Blobs: p.Blobs,
-		Intake:   intake.Intake{Bus: p.Bus, Signer: p.Signer, Keys: claim.Keys(p.KeysDir), Signing: p.Signing},
+		Intake:   intake.Intake{Bus: p.Bus, Signer: p.Signer, Keys: ring.Ring(p.KeysDir), Signing: p.Signing},
 		Identity: p.Identity, Now: p.Now, Log: p.Log, Items: s.metrics.Item, Closing: s.closing.Load,
 	}
 	if p.Account != nil {
 		s.leader = &schedule.Leader{
 			Settings: p.Settings, Jobs: store, Usage: usage.Store{Table: p.Table}, Prices: costs,
 			Results: results.Store{Blobs: p.Blobs, Inputs: p.Settings.InputContainer, Outputs: p.Settings.OutputContainer, Scratch: p.Scratch},
-			Account: p.Account, Stamps: stamp.Ring{Dir: p.KeysDir, Signing: p.Signing}, Now: p.Now, Emit: emit, Observe: s.metrics.Observe, Log: p.Log,
+			Account: p.Account, Stamps: stamp.Stamps{Keys: ring.Ring(p.KeysDir), Signing: p.Signing}, Now: p.Now, Emit: s.emitter(), Observe: s.metrics.Observe, Drift: s.metrics.Drift, Log: p.Log,
 		}
 	}
 	return s, nil
+}
+
+// emitter tells of events in every way there is. The one that must not lose any comes
+// first.
+func (s *Service) emitter() func(context.Context, schedule.Event) error {
+	tell := s.metrics.Emitter(s.parts.Log)
+	return func(ctx context.Context, e schedule.Event) error {
+		if s.outbox != nil {
+			if err := s.outbox.Put(ctx, e); err != nil {
+				return err
+			}
+		}
+		tell(ctx, e)
+		if s.parts.Emit != nil {
+			s.parts.Emit(ctx, e)
+		}
+		return nil
+	}
 }
 
 // Handler answers callers.
@@ -131,7 +147,22 @@ func (s *Service) Tick(ctx context.Context) error {
 	if s.leader == nil {
 		return nil
 	}
-	return telemetry.Tick(ctx, s.leader.Tick)
+	err := telemetry.Tick(ctx, s.leader.Tick)
+	if s.outbox == nil {
+		return err
+	}
+	return errors.Join(err, s.send(ctx))
+}
+
+// send sends events that wait, those of this tick among them.
+func (s *Service) send(ctx context.Context) error {
+	oldest, err := s.outbox.Send(ctx)
+	wait := time.Duration(0)
+	if !oldest.IsZero() {
+		wait = max(0, s.parts.Now().Sub(oldest))
+	}
+	s.metrics.Waits(wait)
+	return err
 }
 
 // pause is the time between two ticks.

@@ -4,17 +4,12 @@
 package stamp
 
 import (
-	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"onedoor/services/internal/ring"
 )
 
 // Stamp says which attempt at which part of which job it is.
@@ -46,62 +41,37 @@ const (
 	macKey = "onedoor_mac" // HMAC-SHA256 in base64url
 )
 
-// Ring makes and knows stamps, with the keys in a directory: one file each, named
-// by its id. They change while a program runs, so they are read each time.
-type Ring struct {
-	Dir     string
+// Stamps makes and knows stamps.
+type Stamps struct {
+	Keys    ring.Ring
 	Signing string // id of the key that new stamps are made with
 }
 
-// keyName is what an id of a key may be, and so no path.
-var keyName = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
-
-// minKey is the least length of a key in bytes: that of the hash.
-const minKey = 32
-
-func (r Ring) key(id string) ([]byte, error) {
-	if !keyName.MatchString(id) {
-		return nil, os.ErrNotExist
-	}
-	text, err := os.ReadFile(filepath.Join(r.Dir, id))
-	if err != nil {
-		return nil, fmt.Errorf("stamp: key %s: %w", id, err)
-	}
-	key := bytes.TrimSpace(text)
-	if len(key) < minKey {
-		return nil, fmt.Errorf("stamp: key %s has %d bytes, want at least %d", id, len(key), minKey)
-	}
-	return key, nil
-}
-
-func mac(key []byte, text string) string {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte("onedoor stamp 1\n" + text)) // no other MAC of these keys begins so
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-}
+// text is what the MAC of a stamp proves.
+func (s Stamp) text() []byte { return []byte("onedoor stamp 1\n" + s.String()) }
 
 // Metadata carry the stamp.
-func (r Ring) Metadata(s Stamp) (map[string]string, error) {
-	key, err := r.key(r.Signing)
+func (m Stamps) Metadata(s Stamp) (map[string]string, error) {
+	mac, err := m.Keys.Proof(m.Signing, s.text())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("stamp: %w", err)
 	}
-	return map[string]string{idKey: s.String(), keyKey: r.Signing, macKey: mac(key, s.String())}, nil
+	return map[string]string{idKey: s.String(), keyKey: m.Signing, macKey: mac}, nil
 }
 
 // Read is the stamp in metadata, if there is one and it is ours. An error says that
 // a key could not be read, and so nobody knows.
-func (r Ring) Read(metadata map[string]string) (Stamp, bool, error) {
+func (m Stamps) Read(metadata map[string]string) (Stamp, bool, error) {
 	s, ok := parse(metadata[idKey])
 	if !ok {
 		return Stamp{}, false, nil
 	}
-	key, err := r.key(metadata[keyKey])
-	if errors.Is(err, os.ErrNotExist) {
+	ours, err := m.Keys.Proves(metadata[keyKey], s.text(), metadata[macKey])
+	switch {
+	case errors.Is(err, ring.ErrNoKey):
 		return Stamp{}, false, nil
+	case err != nil:
+		return Stamp{}, false, fmt.Errorf("stamp: %w", err)
 	}
-	if err != nil {
-		return Stamp{}, false, err
-	}
-	return s, hmac.Equal([]byte(metadata[macKey]), []byte(mac(key, s.String()))), nil
+	return s, ours, nil
 }

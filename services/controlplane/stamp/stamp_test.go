@@ -11,23 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/services/controlplane/stamp"
+	"onedoor/services/internal/ring"
 )
 
 var plain = stamp.Stamp{Tenant: "desk", Job: "batch_0a1b", Part: 3, Attempt: 2}
 
-func ring(t *testing.T, signing string) stamp.Ring {
+func stamps(t *testing.T, signing string) stamp.Stamps {
 	t.Helper()
 	dir := t.TempDir()
 	for id, c := range map[string]string{"1": "a", "2": "b"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, id), []byte(strings.Repeat(c, 64)+"\n"), 0o600))
 	}
-	return stamp.Ring{Dir: dir, Signing: signing}
+	return stamp.Stamps{Keys: ring.Ring(dir), Signing: signing}
 }
 
 // Keys change: what the one before has stamped is still ours.
 func TestStampsOfBothKeysAreOurs(t *testing.T) {
 	t.Parallel()
-	r := ring(t, "1")
+	r := stamps(t, "1")
 	metadata, err := r.Metadata(plain)
 	require.NoError(t, err)
 	r.Signing = "2"
@@ -43,7 +44,7 @@ func TestStampsOfBothKeysAreOurs(t *testing.T) {
 
 func TestStampsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
-	r := ring(t, "2")
+	r := stamps(t, "2")
 	good, err := r.Metadata(plain)
 	require.NoError(t, err)
 	for name, change := range map[string]map[string]string{
@@ -65,12 +66,12 @@ func TestStampsThatAreNotOurs(t *testing.T) {
 // A job must not be taken for a foreign one because a key cannot be read just now.
 func TestAKeyThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
-	r := ring(t, "1")
+	r := stamps(t, "1")
 	metadata, err := r.Metadata(plain)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(r.Dir, "1"), []byte("short"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(string(r.Keys), "1"), []byte("short"), 0o600))
 	_, _, err = r.Read(metadata)
-	require.ErrorContains(t, err, "key 1 has 5 bytes, want at least 32")
+	require.ErrorContains(t, err, "key 1: 5 bytes, want at least 32")
 	_, err = r.Metadata(plain)
 	require.Error(t, err)
 }

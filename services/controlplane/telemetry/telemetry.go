@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"onedoor/services/controlplane/jobs"
@@ -24,10 +25,12 @@ type Metrics struct {
 	Registry *prometheus.Registry
 	states   *prometheus.GaugeVec
 	tokens   *prometheus.GaugeVec
+	drift    *prometheus.GaugeVec
 	left     *prometheus.GaugeVec
 	outputs  *prometheus.GaugeVec
 	items    *prometheus.CounterVec
 	events   *prometheus.CounterVec
+	waiting  prometheus.Gauge
 	calls    *prometheus.HistogramVec
 	leader   prometheus.Gauge
 	keeps    time.Duration
@@ -40,14 +43,16 @@ func New(keeps time.Duration) *Metrics {
 		Registry: prometheus.NewRegistry(),
 		states:   prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onedoor_batch_jobs", Help: "Open jobs, by state; of the leader alone."}, []string{"state"}),
 		tokens:   prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onedoor_batch_enqueued_tokens", Help: "Tokens of input that count as enqueued, as reserved in the ledger; of the leader alone."}, []string{"deployment"}),
+		drift:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onedoor_batch_enqueued_drift_tokens", Help: "By how many tokens more the account counted as enqueued than the ledger when it last made a job; of the leader alone."}, []string{"deployment"}),
 		left:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onedoor_batch_deadline_seconds", Help: "What is left to the deadline of an open job; of the leader alone."}, []string{"batch_job"}),
 		outputs:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onedoor_batch_outputs_seconds", Help: "What is left at the least until the account deletes outputs that are not copied yet; of the leader alone."}, []string{"tenant", "batch_job"}),
 		items:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onedoor_intake_items_total", Help: "Items of queues, by what became of them."}, []string{"tenant", "modality", "outcome"}),
 		events:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onedoor_batch_events_total", Help: "Events, by name."}, []string{"event", "status"}),
+		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "onedoor_batch_events_waiting_seconds", Help: "Age of the oldest event that Application Insights has not taken yet; of the leader alone."}),
 		calls:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "onedoor_door_request_seconds", Help: "Calls of the API, by route and status.", Buckets: []float64{0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600}}, []string{"route", "status"}),
 		leader:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "onedoor_leader", Help: "1 in the instance that leads."}),
 	}
-	m.Registry.MustRegister(m.states, m.tokens, m.left, m.outputs, m.items, m.events, m.calls, m.leader)
+	m.Registry.MustRegister(m.states, m.tokens, m.drift, m.left, m.outputs, m.items, m.events, m.waiting, m.calls, m.leader)
 	return m
 }
 
@@ -91,13 +96,23 @@ func (m *Metrics) Leads(yes bool) {
 		return
 	}
 	m.leader.Set(0)
+	m.drift.Reset()
+	m.waiting.Set(0)
 	m.Observe(nil, time.Time{})
+}
+
+// Drift shows by how many tokens more the account counts as enqueued than the ledger.
+func (m *Metrics) Drift(deployment string, tokens int64) {
+	m.drift.WithLabelValues(deployment).Set(float64(tokens))
 }
 
 // Item counts an item of a queue.
 func (m *Metrics) Item(tenant, modality, outcome string) {
 	m.items.WithLabelValues(tenant, modality, outcome).Inc()
 }
+
+// Waits shows for how long the oldest event has waited to be taken.
+func (m *Metrics) Waits(d time.Duration) { m.waiting.Set(d.Seconds()) }
 
 // Emitter emits events: as lines of the log whose attribute "event" names them,
 // and as events of the span that they happen in.
@@ -118,11 +133,12 @@ func (m *Metrics) Emitter(log *slog.Logger) func(context.Context, schedule.Event
 // tracer makes the spans. Without an exporter it costs next to nothing.
 var tracer = otel.Tracer("onedoor/services/controlplane")
 
-// Calls wraps the API with a span and a measure of each call.
+// Calls wraps the API with a span, which goes on with the caller's trace, and a
+// measure of each call.
 func (m *Metrics) Calls(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		ctx, span := tracer.Start(r.Context(), "call", trace.WithSpanKind(trace.SpanKindServer))
+		ctx, span := tracer.Start(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)), "call", trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
 		said := &status{ResponseWriter: w, code: http.StatusOK}
 		r = r.WithContext(ctx)

@@ -10,8 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"onedoor/services/internal/ring"
 )
 
 // Version is the schema of the messages that Sign makes, and the only one that
@@ -75,7 +78,6 @@ var (
 	aliasName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	itemName   = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?$`)
 	traceName  = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
-	keyName    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 )
 
 // Limits of fields without a pattern, in bytes.
@@ -97,17 +99,30 @@ func (m Message) fields() []field {
 		{"etag", m.ETag, printable(maxETag), "an ETag of 1 to 128 bytes"},
 		{"type", m.Type, orEmpty(printable(maxType)), "a content type of up to 255 bytes"},
 		{"correlation", m.Correlation, traceName.MatchString, "1 to 128 letters, digits, dots, dashes, underscores and colons"},
-		{"key", m.Key, keyName.MatchString, "1 to 64 letters, digits and dashes"},
+		{"key", m.Key, ring.IsID, "1 to 64 letters, digits and dashes"},
 	}
+}
+
+// Misfit is a field with a value that no message may have.
+type Misfit struct{ Field, Got, Want string }
+
+// Misfits are the fields of those names, or of all without any, that no message may
+// have: whoever takes fields from callers asks before something is written down.
+func (m Message) Misfits(names ...string) []Misfit {
+	var found []Misfit
+	for _, f := range m.fields() {
+		if (len(names) == 0 || slices.Contains(names, f.name)) && !f.allowed(f.value) {
+			found = append(found, Misfit{f.name, cut(f.value), f.want})
+		}
+	}
+	return found
 }
 
 // check says what is wrong with every field.
 func (m Message) check() error {
 	var found []error
-	for _, f := range m.fields() {
-		if !f.allowed(f.value) {
-			found = append(found, fmt.Errorf("%s: got %q, want %s", f.name, cut(f.value), f.want))
-		}
+	for _, f := range m.Misfits() {
+		found = append(found, fmt.Errorf("%s: got %q, want %s", f.Field, f.Got, f.Want))
 	}
 	return errors.Join(found...)
 }

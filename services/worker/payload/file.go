@@ -23,7 +23,7 @@ type content struct{ message json.RawMessage }
 // file makes a message of a file.
 func (m Maker) file(kind string, r *limit) (*content, error) {
 	if !m.supports(kind) {
-		return nil, bad(Unsupported, "a file of that type is not %s; want one of %s", m.Modality, strings.Join(files[m.Modality], ", "))
+		return nil, bad(Unsupported, "a file of that type is not %s; want one of %s: convert it", m.Modality, strings.Join(files[m.Modality], ", "))
 	}
 	data, err := r.all()
 	if err != nil {

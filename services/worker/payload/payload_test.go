@@ -137,6 +137,7 @@ func TestPayloadsThatAreRefused(t *testing.T) {
 		"ManyChoices":    {"text", "application/json", `{"n":129,"messages":[]}`, Malformed, "1 to 128"},
 		"ImageIsText":    {"text", "image/png", "x", Unsupported, "want one of text/plain"},
 		"TextIsImage":    {"image", "text/plain", "x", Unsupported, "want one of image/png"},
+		"Word":           {"document", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "PK", Unsupported, "want one of text/plain, text/markdown, application/pdf: convert it"},
 		"Audio":          {"audio", "application/json", chat, Unsupported, "audio cannot be worked on yet"},
 		"Empty":          {"text", "text/plain", "", Malformed, "the file is empty"},
 		"NotUTF8":        {"text", "text/plain", "\xff", Malformed, "not UTF-8"},

@@ -22,6 +22,7 @@ import (
 
 	"onedoor/internal/pause"
 	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 	"onedoor/services/worker/memblob"
 	"onedoor/services/worker/model"
 	"onedoor/services/worker/payload"
@@ -206,7 +207,7 @@ type world struct {
 	gateway *gateway
 	blobs   *memblob.Account
 	log     *bytes.Buffer
-	keys    claim.Keys
+	keys    ring.Ring
 
 	mu   sync.Mutex
 	told []report.Item
@@ -216,7 +217,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "1"), []byte(strings.Repeat("k", 64)), 0o600))
-	w := &world{t: t, queue: newQueue(), gateway: &gateway{}, blobs: memblob.New(), log: &bytes.Buffer{}, keys: claim.Keys(dir)}
+	w := &world{t: t, queue: newQueue(), gateway: &gateway{}, blobs: memblob.New(), log: &bytes.Buffer{}, keys: ring.Ring(dir)}
 	window := quota.New(1_000_000, 1000, func() float64 { return 0 })
 	w.Worker = &Worker{
 		Queue: w.queue, Keys: w.keys, Store: &store.Store{Payloads: w.blobs.Container(t, "payloads"), Results: w.blobs.Container(t, "results")},

@@ -88,9 +88,9 @@ func (w *Worker) settle(ctx context.Context, d Delivery, e end) bool {
 // attributes are those of an end in logs.
 func (e end) attributes() []slog.Attr {
 	out := []slog.Attr{slog.String("end", [...]string{"completed", "abandoned", "dead-lettered", "dropped"}[e.kind])}
-	for name, value := range map[string]string{"outcome": e.outcome, "reason": e.reason, "detail": e.detail} {
-		if value != "" {
-			out = append(out, slog.String(name, value))
+	for _, a := range []struct{ name, value string }{{"outcome", e.outcome}, {"reason", e.reason}, {"detail", e.detail}} {
+		if a.value != "" {
+			out = append(out, slog.String(a.name, a.value))
 		}
 	}
 	return append(out, slog.Int("tries", e.tries))

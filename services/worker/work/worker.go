@@ -12,7 +12,7 @@ import (
 
 	"onedoor/internal/capacity"
 	"onedoor/internal/pause"
-	"onedoor/services/internal/claim"
+	"onedoor/services/internal/ring"
 	"onedoor/services/worker/model"
 	"onedoor/services/worker/payload"
 	"onedoor/services/worker/quota"
@@ -58,7 +58,7 @@ type Limits struct {
 // Worker works on the messages of a queue.
 type Worker struct {
 	Queue   Queue
-	Keys    claim.Keys
+	Keys    ring.Ring
 	Store   *store.Store
 	Model   model.Caller
 	Window  *quota.Window

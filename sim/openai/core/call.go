@@ -45,7 +45,7 @@ func (s *State) call(rules Rules, r Request) Answer {
 		return Refused(Invalid("input", "input is missing."))
 	}
 	tokens := rules.tokens(r.Body)
-	if err := s.spend(account, d, tokens); err != nil {
+	if err := s.spend(account, d, tokens+c.maxTokens()); err != nil {
 		return Refused(err)
 	}
 	if r.Operation == Embeddings {
@@ -70,8 +70,8 @@ func (s *State) call(rules Rules, r Request) Answer {
 	return okay(status, body)
 }
 
-// spend counts the tokens of a call against those of the minute (A853). Provisioned
-// throughput is not counted.
+// spend counts the tokens of a call, with the most that it may answer, against those
+// of the minute (A853). Provisioned throughput is not counted.
 func (s *State) spend(account Account, d Deployment, tokens int64) *Error {
 	if d.provisioned() {
 		return nil
