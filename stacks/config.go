@@ -22,6 +22,7 @@ const namespace = "onedoor"
 // Config is the whole configuration of one stack: one root key per field.
 type Config struct {
 	Base     Base
+	Budget   Budget
 	Logs     Logs
 	Network  Network
 	Gateway  Gateway
@@ -49,7 +50,7 @@ type Config struct {
 // roots are the root keys with what each is read into: a struct, or entries.
 func (c *Config) roots() map[string]any {
 	return map[string]any{
-		"base": &c.Base, "logs": &c.Logs, "network": &c.Network, "gateway": &c.Gateway, "cluster": &c.Cluster,
+		"base": &c.Base, "budget": &c.Budget, "logs": &c.Logs, "network": &c.Network, "gateway": &c.Gateway, "cluster": &c.Cluster,
 		"storage": &c.Storage, "registry": &c.Registry, "queue": &c.Queue,
 		"models": &c.Models, "externalProviders": &c.External, "plans": &c.Plans, "tenants": &c.Tenants,
 		"policy": &c.Policy, "workers": &c.Workers, "batch": &c.Batch,
@@ -131,6 +132,7 @@ func defaults() *Config {
 // by itself. unread are the problems of reading.
 func (c *Config) check(report, unread *problems) {
 	c.Base.check(report)
+	c.Budget.check(report)
 	c.Logs.check(report)
 	c.Network.check(report)
 	c.checkExisting(report)

@@ -166,8 +166,8 @@ func (c *Config) batchSettings() settings.Settings {
 		Queues: map[string]settings.Intake{}, NightlyJobs: map[string]settings.Nightly{},
 		OutputExpirySeconds: expiry, PollSeconds: seconds(c.Batch.Poll), DeadlineSeconds: seconds(c.Batch.Deadline),
 		MaxLines: capacity.MaxLines, MaxFileBytes: capacity.MaxFileBytes, MaxFilesInTheAccount: capacity.MaxFiles,
-		BatchWindowSeconds: seconds(capacity.BatchWindow),
-		Topic:              queue.Ingest, Ledger: storage.Ledger, InputContainer: storage.BatchInput, OutputContainer: storage.BatchOutput,
+		BatchWindowSeconds: seconds(capacity.BatchWindow), ForgetSeconds: settings.Forget(c.Storage.BatchDays),
+		Topic: queue.Ingest, Ledger: storage.Ledger, InputContainer: storage.BatchInput, OutputContainer: storage.BatchOutput,
 	}
 	for name, work := range c.Queue.Queues {
 		_, ttl, _ := work.hold()
@@ -211,6 +211,7 @@ func (c *Config) batchArgs(p *platform, made ground) batch.Args {
 			Name: string(netplan.BatchDoor), Zone: p.network.Zones[c.doorsZone()], Address: c.plan.Door(netplan.BatchDoor),
 			Subnet: p.network.Subnets[netplan.Doors], Sources: c.callers(kube.Batch),
 		},
+		Events:  batch.Events{Insights: p.base.Logs.Component, Connection: p.base.Insights, Sender: p.identity.ControlPlane},
 		Account: pulumi.String(""), Blobs: p.storage.BlobURL, Tables: p.storage.TableURL, BusHost: p.queue.Host,
 		Nodes: batch.Nodes{
 			Selector: nodesOf("batch"), Tolerations: aks.Tolerations(aks.Pool{Taints: []string{batchTaint}}),

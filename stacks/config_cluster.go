@@ -74,9 +74,9 @@ type GPUPool struct {
 	Size     string      `json:"size"`     // VM size with NVIDIA GPUs
 	MinNodes int         `json:"minNodes"` // 0 to 1000
 	MaxNodes int         `json:"maxNodes"` // 1 to 1000
-	Zones    []string    `json:"zones"`
-	MIG      aks.Profile `json:"mig"`  // how every GPU is cut; "" leaves them whole
-	Spot     bool        `json:"spot"` // preemptible, at up to the on-demand price
+	Zones    []string    `json:"zones"`    // availability zones; none leaves the choice to Azure
+	MIG      aks.Profile `json:"mig"`      // how every GPU is cut; "" leaves them whole
+	Spot     bool        `json:"spot"`     // preemptible, at up to the on-demand price
 }
 
 var defaultCluster = Cluster{

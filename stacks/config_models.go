@@ -40,7 +40,7 @@ type Deployment struct {
 // BatchDeployment is a deployment that takes batch jobs. Its account is in the
 // stack's region.
 type BatchDeployment struct {
-	SKU      string `json:"sku"`
+	SKU      string `json:"sku"`      // says where jobs may be processed
 	Capacity int    `json:"capacity"` // units of 1000 enqueued tokens
 }
 

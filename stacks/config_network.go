@@ -33,7 +33,7 @@ type Peer struct {
 // DNS says who makes the private DNS zones.
 type DNS struct {
 	Mode            DNSMode      `json:"mode"`
-	ResourceGroupID string       `json:"resourceGroupId"` // ARM id of the group that holds the zones; mode existing only
+	ResourceGroupID string       `json:"resourceGroupId"` // ARM id of the group that holds the zones, as in "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg-dns"; mode existing only
 	Servers         []netip.Addr `json:"servers"`         // of the network, IPv4; none uses Azure's. They must forward to Azure's, or private names do not resolve
 }
 

@@ -57,23 +57,23 @@ type ServedModel struct {
 	Utilization      float64        `json:"utilization"`      // share of the GPU's memory; 0 is 0.9
 	Draft            Draft          `json:"draft"`            // a smaller model that guesses ahead
 	Replicas         Replicas       `json:"replicas"`
-	Prefill          Replicas       `json:"prefill"` // replicas that read prompts, apart from those that answer; max 0 is none
-	TargetRequests   int            `json:"targetRequests"`
-	Source           serving.Source `json:"source"` // of the weights; "" is volume
+	Prefill          Replicas       `json:"prefill"`        // replicas that read prompts, apart from those that answer; max 0 is none
+	TargetRequests   int            `json:"targetRequests"` // at once on a replica; above it there is another one; 0 is the concurrency
+	Source           serving.Source `json:"source"`         // of the weights; "" is volume
 	Upgrade          Upgrade        `json:"upgrade"`
 	Priority         int            `json:"priority"` // 0 to 100: its place among what Azure bills by the token, the lower first; 0 puts it last
 }
 
 // Draft is a draft model of speculative decoding.
 type Draft struct {
-	Model  string `json:"model"`  // its name on Hugging Face, one that the planner knows; "" is none
+	Model  string `json:"model"`  // its name on Hugging Face, one that the planner knows, as in "Qwen/Qwen3-4B"; "" is none
 	Tokens int    `json:"tokens"` // that it guesses ahead
 }
 
 // Replicas is how many there are. The autoscaler chooses.
 type Replicas struct {
 	Min int `json:"min"` // 0 frees the GPUs while nobody calls; the call that wakes them waits for minutes, longer than the gateway does
-	Max int `json:"max"`
+	Max int `json:"max"` // the pool must have room for as many, and for twice as many where changes are made beside
 }
 
 // Upgrade is what a change of a model's pods does.

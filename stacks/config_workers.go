@@ -30,11 +30,11 @@ type Workers struct {
 // Work is how one queue is emptied. What a message takes is said of the queue.
 type Work struct {
 	Alias         string        `json:"alias"`         // of the model that its workers call
-	Shape         Shape         `json:"shape"`         // "" is a deployment
+	Shape         Shape         `json:"shape"`         // what there is more of while messages wait; "" is a deployment
 	Parallel      int           `json:"parallel"`      // items that a replica works on at once: 5 to 10, 1 for jobs
 	ItemTime      time.Duration `json:"itemTime"`      // what an item typically takes, at most the queue's p99
 	TokensPerItem int           `json:"tokensPerItem"` // its prompt and the most that it may answer: what the gateway's limit counts
-	CallsPerItem  int           `json:"callsPerItem"`  // 0 is 1
+	CallsPerItem  int           `json:"callsPerItem"`  // of the model for one item; 0 is 1
 	Weight        int           `json:"weight"`        // its part of what queues may use of the alias, 1 to 100; 0 is 1
 	MaxReplicas   int           `json:"maxReplicas"`   // 0 takes as many as the quota has room for
 	Wait          time.Duration `json:"wait"`          // that a message should wait at most before there are more replicas; 0s is 2m

@@ -50,6 +50,7 @@ func newPlatform(ctx *pulumi.Context, cfg *Config, provider, patches pulumi.Reso
 		RetentionDays: cfg.Logs.RetentionDays,
 		DailyQuotaGB:  cfg.Logs.DailyQuotaGB,
 		Alerts:        cfg.Logs.Alerts,
+		MonthlyFloor:  cfg.Budget.MonthlyFloor,
 	}, provider); err != nil {
 		return nil, err
 	}

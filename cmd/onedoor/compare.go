@@ -18,6 +18,7 @@ import (
 	"onedoor/internal/engine"
 	"onedoor/internal/policypack/results"
 	"onedoor/internal/prices"
+	"onedoor/internal/propvalue"
 	"onedoor/internal/reach"
 	reporting "onedoor/internal/report"
 	"onedoor/sim"
@@ -216,7 +217,7 @@ func took(r engine.Resource) time.Duration {
 func billOf(resources []engine.Resource, table *prices.Table) bill.Bill {
 	var priced []bill.Resource
 	for _, r := range resources {
-		priced = append(priced, bill.Resource{URN: r.URN, Kind: r.Kind(), Inputs: r.Inputs})
+		priced = append(priced, bill.Resource{URN: r.URN, Kind: r.Kind(), Inputs: propvalue.OfRecord(r.Inputs)})
 	}
 	return bill.Of(priced, table)
 }

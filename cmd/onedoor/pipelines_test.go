@@ -161,6 +161,37 @@ func TestForksGetNoCredentials(t *testing.T) {
 			assert.NotContains(t, text, never, path)
 		}
 	}
+	var workflow struct {
+		Jobs map[string]struct {
+			RunsOn      string            `yaml:"runs-on"`
+			Permissions map[string]string `yaml:"permissions"`
+			Environment any               `yaml:"environment"`
+		} `yaml:"jobs"`
+	}
+	require.NoError(t, yaml.Unmarshal(all[".github/workflows/pull-request.yaml"], &workflow))
+	require.NotEmpty(t, workflow.Jobs)
+	for name, job := range workflow.Jobs {
+		assert.Equal(t, "ubuntu-24.04", job.RunsOn, "%s: never on a runner inside the network", name)
+		assert.Nil(t, job.Environment, "%s: an environment has credentials", name)
+		for permission, level := range job.Permissions {
+			assert.Contains(t, []string{"contents: read", "security-events: write"}, permission+": "+level, name)
+		}
+	}
+	devOps, err := expandAzure(all["azure-pipelines/pull-request.yaml"])
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"vmImage": "ubuntu-24.04"}, devOps.Pool, "never in a pool inside the network")
+	tokens := 0
+	for _, job := range devOps.Jobs {
+		assert.Nil(t, job.Pool, job.Job)
+		for _, step := range job.Steps {
+			for _, value := range step.Env {
+				assert.Equal(t, "$(System.AccessToken)", value)
+				assert.Contains(t, step.Condition, "ne(variables['System.PullRequest.IsFork'], 'True')", "a fork's run has no token")
+				tokens++
+			}
+		}
+	}
+	assert.Equal(t, len(devOps.Jobs), tokens, "one step of each job comments")
 	comment := string(all[".github/workflows/pull-request-comment.yaml"])
 	assert.Contains(t, comment, "ref: ${{ github.event.repository.default_branch }}")
 	assert.NotContains(t, comment, "secrets.")

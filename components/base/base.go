@@ -5,7 +5,9 @@ package base
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	alertsmanagement "github.com/pulumi/pulumi-azure-native-sdk/alertsmanagement/v2/v20210401"
 	components "github.com/pulumi/pulumi-azure-native-sdk/insights/v2/v20200202"
@@ -16,6 +18,7 @@ import (
 
 	"onedoor/internal/az"
 	"onedoor/internal/diagnostics"
+	"onedoor/internal/policypack/annotations"
 	"onedoor/internal/ref"
 )
 
@@ -32,13 +35,18 @@ type Args struct {
 	RetentionDays int      // of the workspace made here, 30 to 730
 	DailyQuotaGB  float64  // of the workspace made here; -1 for no cap
 	Alerts        []string // e-mail addresses that every alert reaches, at least one
+	MonthlyFloor  int      // what the stack may cost while nobody uses it, US dollars a month, at least 1
 }
 
 func (a Args) check() error {
+	var found []error
 	if len(a.Alerts) == 0 {
-		return errors.New("no address for alerts")
+		found = append(found, errors.New("no address for alerts"))
 	}
-	return nil
+	if a.MonthlyFloor < 1 {
+		found = append(found, fmt.Errorf("monthly floor: got %d, want at least 1 US dollar a month", a.MonthlyFloor))
+	}
+	return errors.Join(found...)
 }
 
 // Base holds the foundation. Fields below ResourceState are its outputs.
@@ -60,10 +68,11 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		return nil, err
 	}
 	var err error
-	if b.Platform, err = b.group(ctx, name, "platform", args.Scope); err != nil {
+	budget := pulumi.StringMap{annotations.FloorTag: pulumi.String(strconv.Itoa(args.MonthlyFloor))}
+	if b.Platform, err = b.group(ctx, name, "platform", args.Scope, budget); err != nil {
 		return nil, err
 	}
-	if b.BatchDoor, err = b.group(ctx, name, "batch-door", args.Scope); err != nil {
+	if b.BatchDoor, err = b.group(ctx, name, "batch-door", args.Scope, nil); err != nil {
 		return nil, err
 	}
 	rule, err := b.logs(ctx, name, args)
@@ -82,14 +91,16 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	})
 }
 
-// group declares one resource group. Deleting a group deletes all it holds, so
-// it is protected as the stateful resources in it are.
-func (b *Base) group(ctx *pulumi.Context, name, role string, scope az.Scope) (ref.Group, error) {
+// group declares one resource group, with more tags than every resource has. Deleting
+// a group deletes all it holds, so it is protected as the stateful resources in it are.
+func (b *Base) group(ctx *pulumi.Context, name, role string, scope az.Scope, more pulumi.StringMap) (ref.Group, error) {
 	plain := scope.Name(az.ResourceGroup, role)
+	tags := scope.Tags(component)
+	maps.Copy(tags, more)
 	group, err := resources.NewResourceGroup(ctx, name+"-"+role, &resources.ResourceGroupArgs{
 		ResourceGroupName: pulumi.String(plain),
 		Location:          pulumi.String(scope.Location),
-		Tags:              scope.Tags(component),
+		Tags:              tags,
 	}, pulumi.Parent(b), pulumi.Protect(scope.Protect()))
 	if err != nil {
 		return ref.Group{}, fmt.Errorf("base %q: group %s: %w", name, role, err)

@@ -10,12 +10,13 @@ import (
 	"onedoor/components/base"
 	"onedoor/internal/az"
 	"onedoor/internal/fake"
+	"onedoor/internal/policypack/annotations"
 )
 
 func args() base.Args {
 	return base.Args{
 		Scope:         fake.Scope(az.Dev),
-		RetentionDays: 30, DailyQuotaGB: 5, Alerts: []string{"b@example.com", "a@example.com", "b@example.com"},
+		RetentionDays: 30, DailyQuotaGB: 5, Alerts: []string{"b@example.com", "a@example.com", "b@example.com"}, MonthlyFloor: 600,
 	}
 }
 
@@ -113,6 +114,22 @@ func TestProdProtectsWhatHoldsData(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"base-batch-door", "base-logs", "base-platform"}, protected)
+}
+
+// Rule CAP-09 reads the budget from the plan.
+func TestThePlatformsGroupCarriesTheBudget(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Preview, program(args()))
+	assert.Equal(t, "600", plan.Get(t, "base-platform").Input("tags").(map[string]any)[annotations.FloorTag])
+	assert.NotContains(t, plan.Get(t, "base-batch-door").Input("tags"), annotations.FloorTag, "it is said once")
+}
+
+func TestABaseWithoutABudgetIsRefused(t *testing.T) {
+	t.Parallel()
+	a := args()
+	a.MonthlyFloor = 0
+	_, err := fake.Try(fake.Preview, program(a))
+	require.ErrorContains(t, err, `base "base": monthly floor: got 0, want at least 1 US dollar a month`)
 }
 
 func TestAlertsThatNobodyHearsAreRefused(t *testing.T) {

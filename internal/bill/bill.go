@@ -1,7 +1,8 @@
 // Package bill estimates what a stack costs a month before anybody uses it, and at
 // most: nodes, units and addresses by the hour, from the dated price table. What
 // is paid by use (tokens, messages, gigabytes of logs and blobs, traffic) is left
-// out: of that an idle platform costs next to nothing.
+// out, and so are the disks of nodes and the rules of alerts: of all that an idle
+// platform costs little.
 package bill
 
 import (
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"onedoor/internal/prices"
+	"onedoor/internal/propvalue"
 )
 
 // HoursPerMonth is how long Azure's own estimates take a month to be.
@@ -20,7 +22,7 @@ const HoursPerMonth = 730
 type Resource struct {
 	URN    string
 	Kind   string // as in "containerservice:AgentPool"
-	Inputs map[string]any
+	Inputs propvalue.Value
 }
 
 // Line is what one resource costs a month.
@@ -30,6 +32,9 @@ type Line struct {
 	Idle prices.USD `json:"idle"`
 	Most prices.USD `json:"most"`
 }
+
+// Name is the logical name of the resource.
+func (l Line) Name() string { return name(l.URN) }
 
 // Bill is what a stack costs a month.
 type Bill struct {
@@ -41,8 +46,11 @@ type Bill struct {
 	UpgradePerHour prices.USD `json:"upgradePerHour"`
 	Lines          []Line     `json:"lines"` // the dearest idle one first
 	// Unpriced are the resources that cost by the hour and have no price in the
-	// table: the sums are too low by them.
+	// table, or do not say how much of it they are: the sums are too low by them.
 	Unpriced []string `json:"unpriced"`
+	// AtLeast says that some of the unpriced run, or may run, while the stack is idle:
+	// Idle is too low.
+	AtLeast bool `json:"atLeast"`
 }
 
 // Of is the bill of a plan.
@@ -51,14 +59,16 @@ func Of(resources []Resource, table *prices.Table) Bill {
 	c := counter{table, map[string]string{}, map[string]bool{}}
 	for _, r := range resources {
 		if r.Kind == "containerservice:AgentPool" {
-			c.separate[text(r.Inputs, "agentPoolName")] = true
-			c.pools[cmp.Or(text(r.Inputs, "nodeLabels", "pool"), text(r.Inputs, "agentPoolName"))] = text(r.Inputs, "vmSize")
+			name := text(r.Inputs.At("agentPoolName"))
+			c.separate[name] = true
+			c.pools[cmp.Or(text(r.Inputs.At("nodeLabels", "pool")), name)] = text(r.Inputs.At("vmSize"))
 		}
 	}
 	for _, r := range resources {
 		for _, part := range c.parts(r) {
-			if !part.known {
+			if !part.priced || !part.sure {
 				b.Unpriced = append(b.Unpriced, name(r.URN)+": "+part.what)
+				b.AtLeast = b.AtLeast || part.idle > 0 || !part.sure
 				continue
 			}
 			line := Line{URN: r.URN, What: part.what, Idle: part.perHour.Times(int64(part.idle) * HoursPerMonth), Most: part.perHour.Times(int64(part.most) * HoursPerMonth)}

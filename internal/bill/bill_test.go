@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onedoor/internal/prices"
+	"onedoor/internal/propvalue"
 )
 
 func table(t *testing.T) *prices.Table {
@@ -25,6 +26,8 @@ func perMonth(t *testing.T, kind prices.Kind, sku string, units int64) prices.US
 }
 
 type object = map[string]any
+
+func inputs(o object) propvalue.Value { return propvalue.OfRecord(o) }
 
 func TestEachKindIsPaidByTheHour(t *testing.T) {
 	t.Parallel()
@@ -50,10 +53,11 @@ func TestEachKindIsPaidByTheHour(t *testing.T) {
 		"units bought ahead":          {"cognitiveservices:Deployment", object{"sku": object{"name": "ProvisionedManaged", "capacity": 15.0}}, unit.USD.Times(15 * HoursPerMonth), unit.USD.Times(15 * HoursPerMonth)},
 		"a model paid by the token":   {"cognitiveservices:Deployment", object{"sku": object{"name": "GlobalStandard", "capacity": 15.0}}, 0, 0},
 	} {
-		got := Of([]Resource{{URN: "urn:x", Kind: test.kind, Inputs: test.inputs}}, table(t))
+		got := Of([]Resource{{URN: "urn:x", Kind: test.kind, Inputs: inputs(test.inputs)}}, table(t))
 		assert.Equal(t, test.idle.String(), got.Idle.String(), reason)
 		assert.Equal(t, test.most.String(), got.Most.String(), reason)
 		assert.Empty(t, got.Unpriced, reason)
+		assert.False(t, got.AtLeast, reason)
 	}
 }
 
@@ -61,22 +65,54 @@ func TestEachKindIsPaidByTheHour(t *testing.T) {
 // that are resources of their own.
 func TestAPoolIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	cluster := Resource{URN: "urn::cluster", Kind: "containerservice:ManagedCluster", Inputs: object{"sku": object{"tier": "Free"}, "agentPoolProfiles": []any{
+	cluster := Resource{URN: "urn::cluster", Kind: "containerservice:ManagedCluster", Inputs: inputs(object{"sku": object{"tier": "Free"}, "agentPoolProfiles": []any{
 		object{"name": "system", "vmSize": "Standard_D8s_v5", "count": 1.0}, object{"name": "worker", "vmSize": "Standard_D8s_v5", "count": 2.0},
-	}}}
-	worker := Resource{URN: "urn::worker", Kind: "containerservice:AgentPool", Inputs: object{"agentPoolName": "worker", "vmSize": "Standard_D8s_v5", "count": 2.0}}
+	}})}
+	worker := Resource{URN: "urn::worker", Kind: "containerservice:AgentPool", Inputs: inputs(object{"agentPoolName": "worker", "vmSize": "Standard_D8s_v5", "count": 2.0})}
 	vm, known := table(t).VM("Standard_D8s_v5")
 	require.True(t, known)
 	assert.Equal(t, vm.USD.Times(3*HoursPerMonth), Of([]Resource{cluster, worker}, table(t)).Idle)
 }
 
+// TestWhatIsNotKnownIsNamed: a floor that could be higher must not look like one that
+// is known.
+func TestWhatIsNotKnownIsNamed(t *testing.T) {
+	t.Parallel()
+	const unknown = propvalue.ShownUnknown
+	for reason, test := range map[string]struct {
+		kind    string
+		inputs  object
+		what    string
+		atLeast bool
+	}{
+		"a number":                     {"containerservice:AgentPool", object{"vmSize": "Standard_D8s_v5", "count": unknown}, "1 Standard_D8s_v5", true},
+		"the least number":             {"containerservice:AgentPool", object{"vmSize": "Standard_D8s_v5", "enableAutoScaling": true, "minCount": unknown, "maxCount": 3.0}, "0 to 3 Standard_D8s_v5", true},
+		"whether it scales":            {"containerservice:AgentPool", object{"vmSize": "Standard_D8s_v5", "enableAutoScaling": unknown, "count": 2.0}, "2 Standard_D8s_v5", true},
+		"a size":                       {"containerservice:AgentPool", object{"vmSize": unknown, "count": 2.0}, "2 [unknown]", true},
+		"a size of nothing while idle": {"containerservice:AgentPool", object{"vmSize": "Standard_X1", "enableAutoScaling": true, "maxCount": 3.0}, "0 to 3 Standard_X1", false},
+		"the pools of a cluster":       {"containerservice:ManagedCluster", object{"agentPoolProfiles": unknown}, "pools [unknown]", true},
+		"a SKU":                        {"apimanagement:ApiManagementService", object{"sku": object{"name": unknown, "capacity": 2.0}}, "2 units of gateway [unknown]", true},
+		"units":                        {"apimanagement:ApiManagementService", object{"sku": object{"name": "Premium", "capacity": unknown}}, "gateway Premium", true},
+		"the SKU of a deployment":      {"cognitiveservices:Deployment", object{"sku": object{"name": unknown, "capacity": 15.0}}, "15 units of [unknown]", true},
+		"a SKU that nobody knows":      {"cognitiveservices:Deployment", object{"sku": object{"name": "ProvisionedLater", "capacity": 15.0}}, "15 units of ProvisionedLater", true},
+		"units that were bought":       {"cognitiveservices:Deployment", object{"sku": object{"name": "ProvisionedManaged", "capacity": unknown}}, "0 units of ProvisionedManaged", true},
+	} {
+		got := Of([]Resource{{URN: "urn::x", Kind: test.kind, Inputs: inputs(test.inputs)}}, table(t))
+		assert.Equal(t, []string{"x: " + test.what}, got.Unpriced, reason)
+		assert.Equal(t, test.atLeast, got.AtLeast, reason)
+	}
+	door := Of([]Resource{{URN: "urn::door", Kind: "core:Service", Inputs: inputs(object{"spec": object{"type": unknown}})}}, table(t))
+	assert.Equal(t, perMonth(t, prices.LoadBalancer, "", 1), door.Idle, "it may be one")
+}
+
 func TestWhatHasNoPriceIsNamed(t *testing.T) {
 	t.Parallel()
 	got := Of([]Resource{
-		{URN: "urn::pool", Kind: "containerservice:AgentPool", Inputs: object{"vmSize": "Standard_X1", "count": 2.0}},
-		{URN: "urn::gateway", Kind: "apimanagement:ApiManagementService", Inputs: object{"sku": object{"name": "Isolated", "capacity": 1.0}}},
+		{URN: "urn::pool", Kind: "containerservice:AgentPool", Inputs: inputs(object{"vmSize": "Standard_X1", "count": 2.0})},
+		{URN: "urn::gateway", Kind: "apimanagement:ApiManagementService", Inputs: inputs(object{"sku": object{"name": "Isolated", "capacity": 1.0}})},
 	}, table(t))
 	assert.Equal(t, []string{"gateway: gateway Isolated", "pool: 2 Standard_X1"}, got.Unpriced)
+	assert.True(t, got.AtLeast)
 	assert.Zero(t, got.Idle)
 }
 
@@ -84,7 +120,7 @@ func TestLinesGoByWhatTheyCostIdle(t *testing.T) {
 	t.Parallel()
 	got := Of([]Resource{
 		{URN: "urn::zone", Kind: "network:PrivateZone"},
-		{URN: "urn::gateway", Kind: "apimanagement:ApiManagementService", Inputs: object{"sku": object{"name": "Developer", "capacity": 1.0}}},
+		{URN: "urn::gateway", Kind: "apimanagement:ApiManagementService", Inputs: inputs(object{"sku": object{"name": "Developer", "capacity": 1.0}})},
 	}, table(t))
 	require.Len(t, got.Lines, 2)
 	assert.Equal(t, "urn::gateway", got.Lines[0].URN)
@@ -94,15 +130,15 @@ func TestLinesGoByWhatTheyCostIdle(t *testing.T) {
 // TestAnUpgradeRunsTheModelTwice: 2N nodes of the pool that the servers select.
 func TestAnUpgradeRunsTheModelTwice(t *testing.T) {
 	t.Parallel()
-	pool := Resource{URN: "urn::pool", Kind: "containerservice:AgentPool", Inputs: object{"vmSize": "Standard_NC24ads_A100_v4", "enableAutoScaling": true, "minCount": 0.0, "maxCount": 4.0, "nodeLabels": object{"pool": "a100"}}}
+	pool := Resource{URN: "urn::pool", Kind: "containerservice:AgentPool", Inputs: inputs(object{"vmSize": "Standard_NC24ads_A100_v4", "enableAutoScaling": true, "minCount": 0.0, "maxCount": 4.0, "nodeLabels": object{"pool": "a100"}})}
 	service := func(strategy, pool string, limits object) Resource {
-		return Resource{URN: "urn::llama", Kind: "ray.io:RayService", Inputs: object{"spec": object{
+		return Resource{URN: "urn::llama", Kind: "ray.io:RayService", Inputs: inputs(object{"spec": object{
 			"upgradeStrategy": object{"type": strategy},
 			"rayClusterConfig": object{"workerGroupSpecs": []any{object{
 				"maxReplicas": 2.0,
 				"template":    object{"spec": object{"nodeSelector": object{"pool": pool}, "containers": []any{object{"resources": object{"limits": limits}}}}},
 			}}},
-		}}}
+		}})}
 	}
 	price, known := table(t).VM("Standard_NC24ads_A100_v4")
 	require.True(t, known)

@@ -5,14 +5,16 @@ import (
 
 	"onedoor/internal/az/openai"
 	"onedoor/internal/prices"
+	"onedoor/internal/propvalue"
 )
 
 // part is something that a resource pays by the hour.
 type part struct {
 	what       string
 	perHour    prices.USD
-	known      bool // the table has its price
+	priced     bool // the table has its price
 	idle, most int  // how many of it
+	sure       bool // that the plan says how many
 }
 
 // counter knows the prices, and the pools that are resources of their own.
@@ -27,9 +29,13 @@ func (c counter) parts(r Resource) []part {
 	in := r.Inputs
 	switch r.Kind {
 	case "containerservice:ManagedCluster":
-		parts := []part{c.fixed(prices.AKS, "Free", text(in, "sku", "tier"), 1)}
-		for _, pool := range list(in, "agentPoolProfiles") {
-			if !c.separate[text(pool, "name")] {
+		parts := []part{c.fixed(prices.AKS, "Free", in.At("sku", "tier"), propvalue.Value{})}
+		pools, state := in.At("agentPoolProfiles").Items()
+		if unsure(state) {
+			parts = append(parts, part{what: "pools " + in.At("agentPoolProfiles").Shown()})
+		}
+		for _, pool := range pools {
+			if !c.separate[text(pool.At("name"))] {
 				parts = append(parts, c.nodes(pool))
 			}
 		}
@@ -37,96 +43,99 @@ func (c counter) parts(r Resource) []part {
 	case "containerservice:AgentPool":
 		return []part{c.nodes(in)}
 	case "apimanagement:ApiManagementService":
-		return []part{c.fixed(prices.Gateway, "", text(in, "sku", "name"), number(in, 1, "sku", "capacity"))}
+		return []part{c.fixed(prices.Gateway, "", in.At("sku", "name"), in.At("sku", "capacity"))}
 	case "servicebus:Namespace":
-		return []part{c.fixed(prices.Bus, "Standard", text(in, "sku", "name"), number(in, 1, "sku", "capacity"))}
+		return []part{c.fixed(prices.Bus, "Standard", in.At("sku", "name"), in.At("sku", "capacity"))}
 	case "containerregistry:Registry":
-		return []part{c.fixed(prices.Registry, "", text(in, "sku", "name"), 1)}
+		return []part{c.fixed(prices.Registry, "", in.At("sku", "name"), propvalue.Value{})}
 	case "network:PrivateEndpoint":
-		return []part{c.fixed(prices.PrivateEndpoint, "", "", 1)}
+		return []part{c.one(prices.PrivateEndpoint)}
 	case "network:PublicIPAddress":
-		return []part{c.fixed(prices.PublicAddress, "", "", 1)}
+		return []part{c.one(prices.PublicAddress)}
 	case "network:NatGateway":
-		return []part{c.fixed(prices.NATGateway, "", "", 1)}
+		return []part{c.one(prices.NATGateway)}
 	case "network:PrivateZone":
-		return []part{c.fixed(prices.DNSZone, "", "", 1)}
+		return []part{c.one(prices.DNSZone)}
 	case "core:Service":
-		if text(in, "spec", "type") == "LoadBalancer" {
-			return []part{c.fixed(prices.LoadBalancer, "", "", 1)}
+		typ, state := in.At("spec", "type").Text()
+		if typ == "LoadBalancer" || unsure(state) {
+			return []part{c.one(prices.LoadBalancer)}
 		}
 	case "cognitiveservices:Deployment":
-		sku, known := openai.Lookup(text(in, "sku", "name"))
-		if known && sku.Provisioned {
-			units := number(in, 0, "sku", "capacity")
-			price, priced := c.table.Provisioned(sku.Name)
-			return []part{{fmt.Sprintf("%d units of %s", units, sku.Name), price.USD, priced, units, units}}
-		}
+		return c.deployment(in.At("sku"))
 	}
 	return nil
 }
 
-// fixed is a part of the platform in a number of units.
-func (c counter) fixed(kind prices.Kind, otherwise, sku string, units int) part {
-	if sku == "" {
-		sku = otherwise
+// deployment is what a deployment of a model pays by the hour, by its SKU.
+func (c counter) deployment(sku propvalue.Value) []part {
+	name := sku.At("name")
+	facts, known := openai.Lookup(text(name))
+	units, sure := sku.At("capacity").Count(0)
+	switch {
+	case name.State() == propvalue.Absent, known && !facts.Provisioned:
+		return nil
+	case !known:
+		return []part{{what: fmt.Sprintf("%d units of %s", units, name.Shown())}}
+	}
+	price, priced := c.table.Provisioned(facts.Name)
+	return []part{{fmt.Sprintf("%d units of %s", units, facts.Name), price.USD, priced, units, units, sure}}
+}
+
+// one is a part of the platform that has no SKUs.
+func (c counter) one(kind prices.Kind) part {
+	return c.fixed(kind, "", propvalue.Value{}, propvalue.Value{})
+}
+
+// fixed is a part of the platform in a number of units, one if nothing is said.
+// otherwise is the SKU where the resource names none.
+func (c counter) fixed(kind prices.Kind, otherwise string, sku, units propvalue.Value) part {
+	name, shown := otherwise, otherwise
+	if sku.State() != propvalue.Absent {
+		name, shown = text(sku), sku.Shown()
 	}
 	what := string(kind)
-	if sku != "" {
-		what += " " + sku
+	if shown != "" {
+		what += " " + shown
 	}
-	if units > 1 {
-		what = fmt.Sprintf("%d units of %s", units, what)
+	n, sure := units.Count(1)
+	if n > 1 {
+		what = fmt.Sprintf("%d units of %s", n, what)
 	}
-	price, known := c.table.Fixed(kind, sku)
-	return part{what, price.USD, known, units, units}
+	price, priced := c.table.Fixed(kind, name)
+	return part{what, price.USD, priced, n, n, sure}
 }
 
 // nodes are those of a pool, between the fewest and the most.
-func (c counter) nodes(pool map[string]any) part {
-	idle := number(pool, 1, "count")
+func (c counter) nodes(pool propvalue.Value) part {
+	idle, sure := pool.At("count").Count(1)
 	most := idle
-	if scales, _ := pool["enableAutoScaling"].(bool); scales {
-		idle, most = number(pool, 0, "minCount"), number(pool, idle, "maxCount")
+	scales, state := pool.At("enableAutoScaling").Bool()
+	switch {
+	case unsure(state):
+		sure = false
+	case scales:
+		var least bool
+		idle, least = pool.At("minCount").Count(0)
+		most, sure = pool.At("maxCount").Count(idle)
+		sure = sure && least
 	}
-	size := text(pool, "vmSize")
-	price, known := c.table.VM(size)
-	what := fmt.Sprintf("%d %s", idle, size)
+	size := pool.At("vmSize")
+	what := fmt.Sprintf("%d %s", idle, size.Shown())
 	if most != idle {
-		what = fmt.Sprintf("%d to %d %s", idle, most, size)
+		what = fmt.Sprintf("%d to %d %s", idle, most, size.Shown())
 	}
-	return part{what, price.USD, known || most == 0, idle, most}
+	price, priced := c.table.VM(text(size))
+	return part{what, price.USD, priced || most == 0, idle, most, sure}
 }
 
-// at is the value that a path leads to, nil where there is none.
-func at(v any, path ...string) any {
-	for _, key := range path {
-		object, _ := v.(map[string]any)
-		v = object[key]
-	}
-	return v
-}
-
-func text(inputs map[string]any, path ...string) string {
-	s, _ := at(inputs, path...).(string)
+// text is a text that is known, else "".
+func text(v propvalue.Value) string {
+	s, _ := v.Text()
 	return s
 }
 
-// number is a number of the inputs, otherwise where there is none.
-func number(inputs map[string]any, otherwise int, path ...string) int {
-	if n, ok := at(inputs, path...).(float64); ok {
-		return int(n)
-	}
-	return otherwise
-}
-
-// list are the objects of a list.
-func list(inputs map[string]any, path ...string) []map[string]any {
-	items, _ := at(inputs, path...).([]any)
-	var out []map[string]any
-	for _, item := range items {
-		if object, ok := item.(map[string]any); ok {
-			out = append(out, object)
-		}
-	}
-	return out
+// unsure tells whether a value is there and not known to be what it must be.
+func unsure(state propvalue.State) bool {
+	return state == propvalue.Unknown || state == propvalue.Mistyped
 }

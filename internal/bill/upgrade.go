@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"onedoor/internal/prices"
+	"onedoor/internal/propvalue"
 )
 
 // gpu starts the names of the resources of NVIDIA's GPUs, whole or sliced.
@@ -16,29 +17,32 @@ const gpu = "nvidia.com/"
 // A group's pods are counted as the nodes that they need at least, of the pool that
 // they select; those without a GPU share nodes with others, and are left out.
 func (c counter) upgrade(r Resource) prices.USD {
-	if r.Kind != "ray.io:RayService" || text(r.Inputs, "spec", "upgradeStrategy", "type") == "None" {
+	if r.Kind != "ray.io:RayService" || text(r.Inputs.At("spec", "upgradeStrategy", "type")) == "None" {
 		return 0
 	}
 	var sum prices.USD
-	for _, group := range list(r.Inputs, "spec", "rayClusterConfig", "workerGroupSpecs") {
-		spec, _ := at(group, "template", "spec").(map[string]any)
+	groups, _ := r.Inputs.At("spec", "rayClusterConfig", "workerGroupSpecs").Items()
+	for _, group := range groups {
+		spec := group.At("template", "spec")
 		if !asksForGPU(spec) {
 			continue
 		}
-		price, known := c.table.VM(c.pools[text(spec, "nodeSelector", "pool")])
+		price, known := c.table.VM(c.pools[text(spec.At("nodeSelector", "pool"))])
 		if !known { // the pool's own line says that its size has no price
 			continue
 		}
-		pods := number(group, number(group, 1, "replicas"), "maxReplicas") * number(group, 1, "numOfHosts")
-		sum = sum.Plus(price.USD.Times(int64(pods)))
+		replicas, _ := group.At("replicas").Count(1)
+		replicas, _ = group.At("maxReplicas").Count(replicas)
+		hosts, _ := group.At("numOfHosts").Count(1)
+		sum = sum.Plus(price.USD.Times(int64(replicas) * int64(hosts)))
 	}
 	return sum
 }
 
-func asksForGPU(spec map[string]any) bool {
-	for _, container := range list(spec, "containers") {
-		limits, _ := at(container, "resources", "limits").(map[string]any)
-		for name := range limits {
+func asksForGPU(spec propvalue.Value) bool {
+	containers, _ := spec.At("containers").Items()
+	for _, container := range containers {
+		for name := range container.At("resources", "limits").Members() {
 			if strings.HasPrefix(name, gpu) {
 				return true
 			}

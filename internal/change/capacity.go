@@ -3,11 +3,11 @@ package change
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"onedoor/internal/az/aks"
 	"onedoor/internal/az/openai"
 	"onedoor/internal/engine"
+	"onedoor/internal/propvalue"
 )
 
 // Quantity is how much of something a stack may use at most, before and after.
@@ -28,6 +28,10 @@ const (
 	enqueued    = "thousand tokens enqueued for batch"
 	provisioned = "provisioned throughput units"
 )
+
+// tokensPerUnit is what one unit of a deployment's capacity allows, tokens a minute.
+// https://learn.microsoft.com/azure/ai-services/openai/quotas-limits
+const tokensPerUnit = 1000
 
 // Capacity compares what two plans of a stack may use at most: nodes and GPUs of the
 // pools, replicas of what KEDA scales, capacity of the models. Quantities that
@@ -59,46 +63,32 @@ func capacity(resources []engine.Resource) map[string]int {
 		if r.Op == "delete" {
 			continue
 		}
+		in := propvalue.OfRecord(r.Inputs)
 		switch r.Kind() {
 		case "containerservice:AgentPool":
-			most := max(number(r.Inputs, "maxCount"), number(r.Inputs, "count"))
+			count, _ := in.At("count").Count(0)
+			most, _ := in.At("maxCount").Count(count)
 			out[nodes] += most
-			if size, known := aks.Lookup(text(r.Inputs, "vmSize")); known && size.GPU.Count > 0 {
+			name, _ := in.At("vmSize").Text()
+			if size, known := aks.Lookup(name); known && size.GPU.Count > 0 {
 				out["GPUs, "+string(size.GPU.Card)] += most * size.GPU.Count
 			}
 		case "keda.sh:ScaledObject", "keda.sh:ScaledJob":
-			out[replicas] += number(r.Inputs, "spec", "maxReplicaCount")
+			most, _ := in.At("spec", "maxReplicaCount").Count(0)
+			out[replicas] += most
 		case "cognitiveservices:Deployment":
-			units := number(r.Inputs, "sku", "capacity")
-			switch sku, known := openai.Lookup(text(r.Inputs, "sku", "name")); {
+			units, _ := in.At("sku", "capacity").Count(0)
+			name, _ := in.At("sku", "name").Text()
+			switch sku, known := openai.Lookup(name); {
 			case !known:
 			case sku.Batch:
 				out[enqueued] += units
 			case sku.Provisioned:
 				out[provisioned] += units
 			default:
-				out[tokens] += units * 1000
+				out[tokens] += units * tokensPerUnit
 			}
 		}
 	}
 	return out
-}
-
-// at is the value that a path leads to, nil where there is none.
-func at(v any, path ...string) any {
-	for _, key := range path {
-		object, _ := v.(map[string]any)
-		v = object[key]
-	}
-	return v
-}
-
-func number(inputs map[string]any, path ...string) int {
-	n, _ := at(inputs, path...).(float64)
-	return int(n)
-}
-
-func text(inputs map[string]any, path ...string) string {
-	s, _ := at(inputs, path...).(string)
-	return strings.TrimSpace(s)
 }

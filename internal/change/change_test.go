@@ -1,10 +1,13 @@
 package change
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"onedoor/internal/engine"
 )
@@ -34,14 +37,31 @@ func TestChangesAreToldTheWorstFirst(t *testing.T) {
 	assert.Equal(t, []Resource{
 		{
 			Op: Replaced, URN: cluster.URN, Kind: "containerservice:ManagedCluster", Name: "cluster", Because: []string{"networkProfile.networkPlugin"},
-			Properties: []Property{{"networkProfile.networkPlugin", "azure", "none"}}, Loses: losses["containerservice:ManagedCluster"],
+			Properties: []Property{{"networkProfile.networkPlugin", "azure", "none"}}, Loses: lossOf("containerservice:ManagedCluster"),
 		},
-		{Op: Deleted, URN: prefix + "azure-native:servicebus/v20240101:Queue::text", Kind: "servicebus:Queue", Name: "text", Loses: losses["servicebus:Queue"]},
+		{Op: Deleted, URN: prefix + "azure-native:servicebus/v20240101:Queue::text", Kind: "servicebus:Queue", Name: "text", Loses: lossOf("servicebus:Queue")},
 		{Op: Deleted, URN: prefix + "azure-native:authorization/v20220401:RoleAssignment::role", Kind: "authorization:RoleAssignment", Name: "role"},
 		{Op: Updated, URN: grown.URN, Kind: "containerservice:AgentPool", Name: "pool", Properties: []Property{{"maxCount", 2.0, 4.0}}},
 		{Op: Created, URN: prefix + "azure-native:apimanagement/v20240501:Subscription::tenant", Kind: "apimanagement:Subscription", Name: "tenant"},
 	}, got)
 	assert.Len(t, Lost(got), 2, "a role that goes loses nothing that is not made again")
+}
+
+// TestTheLargestLossComesFirst: the first screen names three, and a cluster that is
+// replaced takes dozens of other resources with it.
+func TestTheLargestLossComesFirst(t *testing.T) {
+	t.Parallel()
+	var planned []engine.Resource
+	for _, l := range losses {
+		planned = append(planned, resource("replace", "p:"+l.kind, "x", nil))
+	}
+	slices.Reverse(planned)
+	var kinds []string
+	for _, c := range Of(planned) {
+		kinds = append(kinds, c.Kind)
+	}
+	assert.Equal(t, []string{"resources:ResourceGroup", "network:VirtualNetwork", "containerservice:ManagedCluster"}, kinds[:3])
+	assert.Less(t, slices.Index(kinds, "containerservice:ManagedCluster"), slices.Index(kinds, "core:PersistentVolumeClaim"))
 }
 
 func TestCompareNamesEachProperty(t *testing.T) {
@@ -54,6 +74,10 @@ func TestCompareNamesEachProperty(t *testing.T) {
 		"added":            {map[string]any{}, map[string]any{"a": 1.0}, []Property{{"a", nil, 1.0}}},
 		"removed":          {map[string]any{"a": map[string]any{"b": 1.0}}, map[string]any{}, []Property{{"a", map[string]any{"b": 1.0}, nil}}},
 		"in a list":        {map[string]any{"a": []any{1.0, 2.0}}, map[string]any{"a": []any{1.0, 3.0, 4.0}}, []Property{{"a[1]", 2.0, 3.0}, {"a[2]", nil, 4.0}}},
+		"one more text":    {map[string]any{"a": []any{"x", "z"}}, map[string]any{"a": []any{"x", "y", "z"}}, []Property{{"a[1]", nil, "y"}}},
+		"another text":     {map[string]any{"a": []any{"x", "z"}}, map[string]any{"a": []any{"y", "z"}}, []Property{{"a[0]", "x", nil}, {"a[0]", nil, "y"}}},
+		"texts in order":   {map[string]any{"a": []any{"x", "y"}}, map[string]any{"a": []any{"y", "x"}}, []Property{{"a[0]", "x", "y"}, {"a[1]", "y", "x"}}},
+		"a text twice":     {map[string]any{"a": []any{"x"}}, map[string]any{"a": []any{"x", "x"}}, []Property{{"a[1]", nil, "x"}}},
 		"a list emptied":   {map[string]any{"a": []any{1.0}}, map[string]any{"a": []any{}}, []Property{{"a", []any{1.0}, []any{}}}},
 		"a key with a dot": {map[string]any{"tags": map[string]any{"a.b": "x"}}, map[string]any{"tags": map[string]any{"a.b": "y"}}, []Property{{`tags["a.b"]`, "x", "y"}}},
 		"another type":     {map[string]any{"a": "1"}, map[string]any{"a": 1.0}, []Property{{"a", "1", 1.0}}},
@@ -102,11 +126,25 @@ func TestCriticalPathIsTheLongestChainOfWaits(t *testing.T) {
 	network.Dependencies = []string{pool.URN} // a ring, which no engine plans, must not hang
 
 	got := Critical([]engine.Resource{cluster, gateway, gone, network, pool, unchanged}, func(r engine.Resource) time.Duration { return slow[r.Name] })
-	assert.GreaterOrEqual(t, got.Took, 9*time.Minute)
+	assert.GreaterOrEqual(t, got.Took, Span(9*time.Minute))
 
 	network.Dependencies = nil
 	got = Critical([]engine.Resource{cluster, gateway, gone, network, pool, unchanged}, func(r engine.Resource) time.Duration { return slow[r.Name] })
-	assert.Equal(t, Path{9 * time.Minute, []Step{
-		{network.URN, Created, time.Minute}, {cluster.URN, Created, 5 * time.Minute}, {pool.URN, Created, 3 * time.Minute},
+	assert.Equal(t, Path{Span(9 * time.Minute), []Step{
+		{network.URN, Created, Span(time.Minute)}, {cluster.URN, Created, Span(5 * time.Minute)}, {pool.URN, Created, Span(3 * time.Minute)},
 	}}, got)
+}
+
+// TestFilesHaveSeconds: whoever reads a file must not have to guess a unit.
+func TestFilesHaveSeconds(t *testing.T) {
+	t.Parallel()
+	got, err := json.Marshal(Path{Span(90 * time.Second), []Step{{"urn::x", Created, Span(1500 * time.Millisecond)}}})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"tookSeconds": 90, "steps": [{"urn": "urn::x", "op": "created", "tookSeconds": 1.5}]}`, string(got))
+	none, err := json.Marshal(Critical(nil, nil))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"tookSeconds": 0, "steps": []}`, string(none), "a list is never null")
+	assert.Equal(t, []string{"1 s", "59 s", "1 min", "2 min", "90 min"}, []string{
+		Span(time.Second).String(), Span(59 * time.Second).String(), Span(time.Minute).String(), Span(100 * time.Second).String(), Span(90 * time.Minute).String(),
+	})
 }

@@ -1,6 +1,8 @@
 package change
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,15 +11,30 @@ import (
 
 // Path is the longest chain of operations that wait for one another.
 type Path struct {
-	Took  time.Duration `json:"took"`
-	Steps []Step        `json:"steps"` // those that take time, first to last
+	Took  Span   `json:"tookSeconds"`
+	Steps []Step `json:"steps"` // those that take time, first to last; never null
 }
 
 // Step is one operation of a path.
 type Step struct {
-	URN  string        `json:"urn"`
-	Op   Op            `json:"op"`
-	Took time.Duration `json:"took"`
+	URN  string `json:"urn"`
+	Op   Op     `json:"op"`
+	Took Span   `json:"tookSeconds"`
+}
+
+// Span is a duration that files have in seconds.
+type Span time.Duration
+
+// MarshalJSON is the duration in seconds, as a number.
+func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+
+// String is the duration in minutes, or in seconds below one.
+func (s Span) String() string {
+	d := time.Duration(s)
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
 }
 
 // Critical is the critical path of an update: how long it takes at least, if
@@ -34,10 +51,10 @@ func Critical(resources []engine.Resource, took func(engine.Resource) time.Durat
 			last = r.URN
 		}
 	}
-	p := Path{Took: c.end(last).at}
+	p := Path{Took: Span(c.end(last).at), Steps: []Step{}}
 	for urn := last; urn != ""; urn = c.ends[urn].after {
 		if t := c.ends[urn].took; t > 0 {
-			p.Steps = append(p.Steps, Step{urn, opOf[c.byURN[urn].Op], t})
+			p.Steps = append(p.Steps, Step{urn, opOf[c.byURN[urn].Op], Span(t)})
 		}
 	}
 	slices.Reverse(p.Steps)

@@ -48,7 +48,7 @@ type Property struct {
 	After  any    `json:"after"`
 }
 
-// Of are the changes that a preview plans, by operation, kind and name. The stack
+// Of are the changes that a preview plans, by operation, by what is lost, kind and name. The stack
 // and the components, which have no inputs of their own, are left out.
 func Of(resources []engine.Resource) []Resource {
 	out := []Resource{}
@@ -63,14 +63,22 @@ func Of(resources []engine.Resource) []Resource {
 			c.Because = narrow(c.Because, c.Properties)
 		}
 		if op == Replaced || op == Deleted {
-			c.Loses = losses[c.Kind]
+			c.Loses = lossOf(c.Kind)
 		}
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b Resource) int {
-		return cmp.Or(cmp.Compare(slices.Index(Ops, a.Op), slices.Index(Ops, b.Op)), cmp.Compare(b.Loses, a.Loses), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.URN, b.URN))
+		return cmp.Or(cmp.Compare(slices.Index(Ops, a.Op), slices.Index(Ops, b.Op)), cmp.Compare(lostFirst(a), lostFirst(b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.URN, b.URN))
 	})
 	return out
+}
+
+// lostFirst puts what is lost first, the most of it before the rest.
+func lostFirst(r Resource) int {
+	if r.Loses == "" {
+		return len(losses)
+	}
+	return rank(r.Kind)
 }
 
 // narrow names, for a property that forces a replacement and is an object or a list,

@@ -101,10 +101,10 @@ func (r *Report) bill() section {
 		if line.Idle == 0 && line.Most == 0 {
 			continue
 		}
-		s.rows = append(s.rows, fmt.Sprintf("%s: %s, USD %s to %s", line.URN[strings.LastIndex(line.URN, ":")+1:], line.What, whole(line.Idle), whole(line.Most)))
+		s.rows = append(s.rows, fmt.Sprintf("%s: %s, USD %s to %s", line.Name(), line.What, line.Idle.Whole(), line.Most.Whole()))
 	}
 	for _, missing := range r.Bill.After.Unpriced {
-		s.rows = append(s.rows, missing+": no price")
+		s.rows = append(s.rows, missing+": unknown cost")
 	}
 	return s
 }

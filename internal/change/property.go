@@ -10,7 +10,8 @@ import (
 )
 
 // Compare tells which properties differ between two trees of plain values, by
-// path. Lists are compared place by place.
+// path. Lists are compared place by place; of lists of texts, such as the actions of a
+// role, it tells which came and which went, wherever they stand.
 func Compare(before, after map[string]any) []Property {
 	return compare("", before, after)
 }
@@ -46,6 +47,16 @@ func compareObjects(path string, before, after map[string]any) []Property {
 }
 
 func compareLists(path string, before, after []any) []Property {
+	if went, came := without(before, after), without(after, before); texts(before) && texts(after) && len(went)+len(came) > 0 {
+		var out []Property
+		for _, i := range went {
+			out = append(out, Property{fmt.Sprintf("%s[%d]", path, i), before[i], nil})
+		}
+		for _, i := range came {
+			out = append(out, Property{fmt.Sprintf("%s[%d]", path, i), nil, after[i]})
+		}
+		return out
+	}
 	at := func(list []any, i int) any {
 		if i < len(list) {
 			return list[i]
@@ -55,6 +66,27 @@ func compareLists(path string, before, after []any) []Property {
 	var out []Property
 	for i := range max(len(before), len(after)) {
 		out = append(out, compare(fmt.Sprintf("%s[%d]", path, i), at(before, i), at(after, i))...)
+	}
+	return out
+}
+
+// texts tells whether a list holds nothing but texts.
+func texts(list []any) bool {
+	return !slices.ContainsFunc(list, func(v any) bool { _, is := v.(string); return !is })
+}
+
+// without are the places of a list whose texts another lacks.
+func without(list, other []any) []int {
+	has := map[string]bool{}
+	for _, v := range other {
+		text, _ := v.(string)
+		has[text] = true
+	}
+	var out []int
+	for i, v := range list {
+		if text, _ := v.(string); !has[text] {
+			out = append(out, i)
+		}
 	}
 	return out
 }

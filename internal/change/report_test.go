@@ -29,9 +29,9 @@ func example() *Report {
 		Changes: []Resource{
 			{
 				Op: Replaced, URN: prefix + "t::cluster", Kind: "containerservice:ManagedCluster", Name: "cluster", Because: []string{"networkProfile.networkPlugin"},
-				Properties: []Property{{"networkProfile.networkPlugin", "azure", "none"}}, Loses: losses["containerservice:ManagedCluster"],
+				Properties: []Property{{"networkProfile.networkPlugin", "azure", "none"}}, Loses: lossOf("containerservice:ManagedCluster"),
 			},
-			{Op: Replaced, URN: prefix + "t::pool", Kind: "containerservice:AgentPool", Name: "cluster-a100", Loses: losses["containerservice:AgentPool"]},
+			{Op: Replaced, URN: prefix + "t::pool", Kind: "containerservice:AgentPool", Name: "cluster-a100", Loses: lossOf("containerservice:AgentPool")},
 			{Op: Updated, URN: prefix + "t::role", Kind: "authorization:RoleDefinition", Name: "identity-sync-only", Properties: []Property{{"permissions[0].dataActions[5]", nil, "Microsoft.CognitiveServices/accounts/OpenAI/*"}}},
 			{Op: Created, URN: prefix + "t::tenant", Kind: "apimanagement:Subscription", Name: "gateway-analytics"},
 		},
@@ -48,7 +48,7 @@ func example() *Report {
 				Lines: []bill.Line{{URN: prefix + "t::gateway", What: "gateway Developer", Idle: prices.Dollars(48), Most: prices.Dollars(48)}}, Unpriced: []string{"pool: 2 Standard_X1"},
 			},
 		},
-		Duration: Path{9 * time.Minute, []Step{{prefix + "t::cluster", Replaced, 6 * time.Minute}, {prefix + "t::pool", Replaced, 3 * time.Minute}, {prefix + "t::x", Created, time.Second}}},
+		Duration: Path{Span(9 * time.Minute), []Step{{prefix + "t::cluster", Replaced, Span(6 * time.Minute)}, {prefix + "t::pool", Replaced, Span(3 * time.Minute)}, {prefix + "t::x", Created, Span(time.Second)}}},
 	}
 	r.Judge(false)
 	return r
@@ -83,6 +83,23 @@ func TestTheFirstScreenShowsWhatMatters(t *testing.T) {
 	}
 	assert.False(t, r.OK)
 	assert.Len(t, r.Refusals, 5)
+}
+
+// TestWhatFollowsDoesNotHideWhatIsGranted: a replaced cluster replaces the role
+// assignments of its identities and every tenant of the gateway may change.
+func TestWhatFollowsDoesNotHideWhatIsGranted(t *testing.T) {
+	t.Parallel()
+	r := &Report{}
+	for _, op := range Ops { // in the order of a plan
+		for i := range 4 {
+			r.Changes = append(r.Changes,
+				Resource{Op: op, Kind: "authorization:RoleAssignment", Name: fmt.Sprintf("%s-%d", op, i)},
+				Resource{Op: op, Kind: "apimanagement:Subscription", Name: fmt.Sprintf("%s-%d", op, i)})
+		}
+	}
+	r.Changes = append(r.Changes, Resource{Op: Updated, Kind: "authorization:RoleDefinition", Name: "wider"})
+	assert.Equal(t, "~ RoleDefinition wider; + RoleAssignment created-0; + RoleAssignment created-1; and 14 more", r.access())
+	assert.Equal(t, "+ created-0; + created-1; + created-2; and 13 more", r.tenants())
 }
 
 func TestEachFaultRefusesAlone(t *testing.T) {

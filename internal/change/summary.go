@@ -3,7 +3,7 @@ package change
 import (
 	"cmp"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,32 +71,47 @@ func because(r Resource) string {
 // marks are the operations in a row.
 var marks = map[Op]string{Created: "+", Deleted: "-", Updated: "~", Replaced: "±"}
 
-// named lists the changes of some kinds.
-func (r *Report) named(text func(Resource) string, kinds ...string) string {
+// named lists changes, the first few of them.
+func named(changes []Resource, text func(Resource) string) string {
 	var words []string
-	for _, c := range r.Changes {
-		for _, kind := range kinds {
-			if c.Kind == kind {
-				words = append(words, marks[c.Op]+" "+text(c))
-			}
-		}
+	for _, c := range changes {
+		words = append(words, marks[c.Op]+" "+text(c))
 	}
 	return some(words)
 }
 
+// tenants are those that come or go before those that only change.
 func (r *Report) tenants() string {
-	return orNone(r.named(func(c Resource) string { return c.Name }, "apimanagement:Subscription"))
+	order := []Op{Created, Deleted, Replaced, Updated}
+	var tenants []Resource
+	for _, c := range r.Changes {
+		if c.Kind == "apimanagement:Subscription" {
+			tenants = append(tenants, c)
+		}
+	}
+	slices.SortStableFunc(tenants, func(a, b Resource) int { return cmp.Compare(slices.Index(order, a.Op), slices.Index(order, b.Op)) })
+	return orNone(named(tenants, func(c Resource) string { return c.Name }))
 }
 
-// access are roles and who has them.
+// access are roles and who has them: what a role allows first, then who is given one,
+// then what follows from other changes.
 func (r *Report) access() string {
-	return orNone(r.named(func(c Resource) string {
+	of := func(kind string, ops ...Op) (out []Resource) {
+		for _, c := range r.Changes {
+			if c.Kind == kind && slices.Contains(ops, c.Op) {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
+	const definition, assignment = "authorization:RoleDefinition", "authorization:RoleAssignment"
+	return orNone(named(slices.Concat(of(definition, Ops...), of(assignment, Created), of(assignment, Updated, Replaced, Deleted)), func(c Resource) string {
 		text := c.title()
 		if len(c.Properties) > 0 {
 			text += ": " + c.Properties[0].String()
 		}
 		return text
-	}, "authorization:RoleDefinition", "authorization:RoleAssignment"))
+	}))
 }
 
 func (r *Report) policy() string {
@@ -142,7 +157,7 @@ func (r *Report) capacity() string {
 	var words []string
 	for _, q := range r.Capacity {
 		if q.Changed() {
-			words = append(words, fmt.Sprintf("%s %s to %s", q.Name, thousands(int64(q.Before)), thousands(int64(q.After))))
+			words = append(words, fmt.Sprintf("%s %s to %s", q.Name, prices.Grouped(int64(q.Before)), prices.Grouped(int64(q.After))))
 		}
 	}
 	return orNone(strings.Join(words, "; "))
@@ -151,7 +166,7 @@ func (r *Report) capacity() string {
 func (r *Report) idle() string {
 	text := money(r.Bill.Before.Idle, r.Bill.After.Idle)
 	if n := len(r.Bill.After.Unpriced); n > 0 {
-		text += fmt.Sprintf(", without %s that the table of %s has no price for", count(n, "part", "parts"), r.Bill.After.AsOf)
+		text += fmt.Sprintf(", and %s of unknown cost", count(n, "part", "parts"))
 	}
 	return text
 }
@@ -159,7 +174,7 @@ func (r *Report) idle() string {
 func (r *Report) most() string {
 	text := money(r.Bill.Before.Most, r.Bill.After.Most) + ", tokens and other use apart"
 	if up := r.Bill.After.UpgradePerHour; up > 0 {
-		text += fmt.Sprintf("; USD %s an hour more while served models are upgraded (2N)", whole(up))
+		text += fmt.Sprintf("; USD %s an hour more while served models are upgraded (2N)", up.Whole())
 	}
 	return text
 }
@@ -170,11 +185,11 @@ func (r *Report) takes() string {
 	}
 	var words []string
 	for _, s := range r.Duration.Steps {
-		if s.Took >= time.Minute {
-			words = append(words, fmt.Sprintf("%s %s", s.URN[strings.LastIndex(s.URN, ":")+1:], span(s.Took)))
+		if s.Took >= Span(time.Minute) {
+			words = append(words, fmt.Sprintf("%s %s", s.URN[strings.LastIndex(s.URN, ":")+1:], s.Took))
 		}
 	}
-	text := "about " + span(r.Duration.Took) + " in Azure"
+	text := "about " + r.Duration.Took.String() + " in Azure"
 	if len(words) > 0 {
 		text += ": " + strings.Join(words, ", then ")
 	}
@@ -184,34 +199,14 @@ func (r *Report) takes() string {
 // money is an amount a month, before and after.
 func money(before, after prices.USD) string {
 	if before == after {
-		return fmt.Sprintf("USD %s a month, no change", whole(after))
+		return fmt.Sprintf("USD %s a month, no change", after.Whole())
 	}
 	sign := "+"
 	if after < before {
 		sign = "-"
 	}
 	difference := max(before, after) - min(before, after)
-	return fmt.Sprintf("USD %s to %s a month (%s%s)", whole(before), whole(after), sign, whole(difference))
-}
-
-// whole is an amount in whole dollars.
-func whole(u prices.USD) string { return thousands((u.Micro() + 500_000) / 1_000_000) }
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// span is a duration in minutes, or in seconds below one.
-func span(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	}
-	return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
+	return fmt.Sprintf("USD %s to %s a month (%s%s)", before.Whole(), after.Whole(), sign, difference.Whole())
 }
 
 // some are the first words of a list, and how many more there are.

@@ -61,6 +61,10 @@ func TypeOf(token string) string {
 
 // Stack is all resources of a stack.
 type Stack struct {
+	// Config is the stack's configuration, by full key, without what is secret. The
+	// engine gives none when it analyses a stored state.
+	Config map[string]string
+
 	byURN  map[string]*Resource
 	byType map[string][]*Resource // sorted by URN
 	by     map[string]map[string][]*Resource
@@ -77,6 +81,11 @@ func NewStack(resources []*Resource) *Stack {
 		slices.SortFunc(list, func(a, b *Resource) int { return cmp.Compare(a.URN, b.URN) })
 	}
 	return s
+}
+
+// All are all resources, sorted by URN.
+func (s *Stack) All() []*Resource {
+	return slices.SortedFunc(maps.Values(s.byURN), func(a, b *Resource) int { return cmp.Compare(a.URN, b.URN) })
 }
 
 // Of are the resources of the types, by type in the order given, then by URN.

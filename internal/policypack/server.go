@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -26,11 +27,12 @@ type server struct {
 	dir    string // for results; "" writes none
 	sha256 string // of this executable, where results are written
 
-	mu     sync.Mutex
-	config config
-	inputs map[string]propvalue.Value // by URN: what AnalyzeStack does not give
-	out    *results.Writer
-	byType map[string]*family
+	mu          sync.Mutex
+	config      config
+	stackConfig map[string]string          // of the stack that is judged, by full key
+	inputs      map[string]propvalue.Value // by URN: what AnalyzeStack does not give
+	out         *results.Writer
+	byType      map[string]*family
 }
 
 // family is what the pack does with resources of one type.
@@ -65,7 +67,13 @@ func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 	return &pulumirpc.PluginInfo{Version: s.pack.Version}, nil
 }
 
-func (s *server) ConfigureStack(context.Context, *pulumirpc.AnalyzerStackConfigureRequest) (*pulumirpc.AnalyzerStackConfigureResponse, error) {
+func (s *server) ConfigureStack(_ context.Context, req *pulumirpc.AnalyzerStackConfigureRequest) (*pulumirpc.AnalyzerStackConfigureResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stackConfig = maps.Clone(req.GetConfig())
+	for _, secret := range req.GetConfigSecretKeys() {
+		delete(s.stackConfig, secret)
+	}
 	return &pulumirpc.AnalyzerStackConfigureResponse{}, nil
 }
 
@@ -198,6 +206,7 @@ func (s *server) AnalyzeStack(_ context.Context, req *pulumirpc.AnalyzeStackRequ
 		resources = append(resources, r)
 	}
 	stack := NewStack(resources)
+	stack.Config = s.stackConfig
 	answer := &pulumirpc.AnalyzeResponse{}
 	for i := range s.pack.Rules {
 		rule := &s.pack.Rules[i]

@@ -336,3 +336,23 @@ func TestTypesMayHoldAWildcard(t *testing.T) {
 		}
 	}
 }
+
+// TestStackRulesSeeTheConfigurationWithoutItsSecrets: what a rule reads it may show.
+func TestStackRulesSeeTheConfigurationWithoutItsSecrets(t *testing.T) {
+	t.Parallel()
+	var seen map[string]string
+	p := pack()
+	p.Rules = []Rule{{
+		ID: "STK-02", Severity: High, Title: "it holds", Rationale: "r.", Remedy: "m.", Controls: []string{"MCSB NS-1"}, Types: []string{"a:b:C"},
+		Stack: func(st *Stack, _ *Case) { seen = st.Config },
+	}}
+	s, err := NewServer(p, "")
+	require.NoError(t, err)
+	sent := &pulumirpc.AnalyzerStackConfigureRequest{Config: map[string]string{"p:limit": "5", "p:key": "hidden"}, ConfigSecretKeys: []string{"p:key"}}
+	_, err = s.ConfigureStack(t.Context(), sent)
+	require.NoError(t, err)
+	_, err = s.AnalyzeStack(t.Context(), &pulumirpc.AnalyzeStackRequest{Resources: []*pulumirpc.AnalyzerResource{{Type: "a:b:C", Urn: "urn:pulumi:s::p::a:b:C::one"}}})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"p:limit": "5"}, seen)
+	assert.Len(t, sent.GetConfig(), 2, "what was sent stays as it is")
+}

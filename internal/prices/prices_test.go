@@ -113,6 +113,14 @@ func TestAmountsStayWithinTheirRange(t *testing.T) {
 	assert.InDelta(t, 2.5, Dollars(5).Times(1).Float()/2, 1e-12)
 }
 
+func TestAmountsAreShownInWholeDollars(t *testing.T) {
+	t.Parallel()
+	for want, usd := range map[string]USD{"0": Dollars(0), "1": dollar / 2, "999": Dollars(999), "1,000": Dollars(1000), "1,234,568": Dollars(1234567).Plus(dollar / 2)} {
+		assert.Equal(t, want, usd.Whole())
+	}
+	assert.Equal(t, []string{"-999", "-1,000", "12,345,678"}, []string{Grouped(-999), Grouped(-1000), Grouped(12345678)})
+}
+
 func TestAWrongTableIsRefused(t *testing.T) {
 	t.Parallel()
 	sound := "asOf: \"2026-01-01\"\ncurrency: USD\nsources: {a: {url: \"https://a\", read: true}}\n"

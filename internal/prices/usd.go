@@ -49,6 +49,18 @@ func (u USD) String() string {
 	return fmt.Sprintf("%s%d.%06d", sign, m/1e6, m%1e6)
 }
 
+// Whole is the amount in whole dollars, half of one rounded up, as in "1,250".
+func (u USD) Whole() string { return Grouped((u.Micro() + 500_000) / 1_000_000) }
+
+// Grouped writes a number with commas, as in "1,250".
+func Grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // Times is n times the amount.
 func (u USD) Times(n int64) USD { return clamp(n, u) }
 

@@ -239,6 +239,16 @@ func (v Value) Number() (float64, State) {
 	return 0, v.below()
 }
 
+// Count is a whole number, or what holds where the value is absent. It is not sure, and
+// that too, where the value is unknown or no number.
+func (v Value) Count(absent int) (n int, sure bool) {
+	number, state := v.Number()
+	if state == Known {
+		return int(number), true
+	}
+	return absent, state == Absent
+}
+
 // Plain is the value as encoding/json would decode it. Secrets are in the clear,
 // so the result must not be shown. Unknown parts become whatever unknown is.
 func (v Value) Plain(unknown any) any {

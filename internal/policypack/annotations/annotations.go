@@ -31,3 +31,7 @@ const (
 // ReserveTag is the tag of a model deployment with the tokens a minute that are
 // kept for people who wait.
 const ReserveTag = "interactive-reserve"
+
+// FloorTag is the tag of a resource group with what its stack may cost while nobody
+// uses it, in whole US dollars a month.
+const FloorTag = "budget-monthly-floor-usd"

@@ -39,12 +39,13 @@ type Resource struct {
 
 // Case is a change of the fixture and what becomes of the rule.
 type Case struct {
-	Name     string         `yaml:"name"`
-	Set      map[string]any `yaml:"set"`      // "resource:path" to value, "[unknown]" for one that is not known; "resource:from" to what its inputs are made from
-	Drop     []string       `yaml:"drop"`     // resources, or "resource:path"
-	Settings map[string]any `yaml:"settings"` // of the rule that carries the pack's
-	Want     results.State  `yaml:"want"`
-	Says     string         `yaml:"says"` // part of the reason
+	Name     string            `yaml:"name"`
+	Set      map[string]any    `yaml:"set"`      // "resource:path" to value, "[unknown]" for one that is not known; "resource:from" to what its inputs are made from
+	Drop     []string          `yaml:"drop"`     // resources, or "resource:path"
+	Settings map[string]any    `yaml:"settings"` // of the rule that carries the pack's
+	Config   map[string]string `yaml:"config"`   // of the stack, by full key
+	Want     results.State     `yaml:"want"`
+	Says     string            `yaml:"says"` // part of the reason
 }
 
 // Fixture is what a file holds.
@@ -52,6 +53,7 @@ type Fixture struct {
 	Subject   string              `yaml:"subject"` // the resource that is judged
 	Resources map[string]Resource `yaml:"resources"`
 	Settings  map[string]any      `yaml:"settings"`
+	Config    map[string]string   `yaml:"config"` // of the stack, by full key
 	// Decides are the properties of the subject that decide, each with the state
 	// of the rule when the property is absent.
 	Decides map[string]results.State `yaml:"decides"`
@@ -296,7 +298,9 @@ func Judge(t testing.TB, rule *policypack.Rule, f Fixture) *policypack.Case {
 	if rule.Resource != nil {
 		rule.Resource(c)
 	} else {
-		rule.Stack(policypack.NewStack(all), c)
+		stack := policypack.NewStack(all)
+		stack.Config = f.Config
+		rule.Stack(stack, c)
 	}
 	return c
 }
@@ -389,6 +393,9 @@ func (f Fixture) changed(t testing.TB, c Case) Fixture {
 			}
 			edit(t, res.Inputs, path, value)
 		}
+	}
+	if c.Config != nil {
+		out.Config = c.Config
 	}
 	return out
 }

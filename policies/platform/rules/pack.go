@@ -16,7 +16,7 @@ func New() policypack.Pack {
 	}
 	for _, family := range [][]policypack.Rule{
 		accounts(s), deployments(s), gateway(s), apis(), policies(), bus(s), storage(s), vaults(s), cluster(s), pools(), federation(s), patches(s),
-		network(), namespaces(), logs(), alerts(), pods(s), releases(s), capacityOfQueues(), capacityOfModels(), scalers(), manifests(), {s.rule()},
+		network(), namespaces(), logs(), alerts(), pods(s), releases(s), capacityOfQueues(), capacityOfModels(), scalers(), budget(), manifests(), {s.rule()},
 	} {
 		pack.Rules = append(pack.Rules, family...)
 	}
