@@ -192,7 +192,11 @@ func OSCAL(d results.Document, c Catalog, at time.Time) ([]byte, error) {
 	}
 	result.Reviewed.Selections = []oscalSelection{reviewed}
 	if len(open) > 0 {
-		result.Remarks = "Not checked, because a preview does not know every value: " + strings.Join(open, ", ") + "."
+		why := "not everything could be read"
+		if d.Subject.Simulated {
+			why = "a preview does not know every value"
+		}
+		result.Remarks = "Not checked, because " + why + ": " + strings.Join(open, ", ") + "."
 	}
 	plan := o.id("plan")
 	out := oscalDocument{oscalAssessment{
