@@ -328,13 +328,13 @@ func (p *azureNative) run(ctx context.Context, op core.Op, token, urn string) (f
 		if answer.Error != nil {
 			return nil, answer.Error
 		}
-		if answer.Operation == nil {
-			return nil, nil
+		if answer.Operation != nil {
+			if err := p.cloud.wait(ctx, answer.Operation.End); err != nil {
+				return nil, err
+			}
+			failure = answer.Operation.Fail
 		}
-		if err := p.cloud.wait(ctx, answer.Operation.End); err != nil {
-			return nil, err
-		}
-		return answer.Operation.Fail, nil
+		return failure, p.cloud.lose(op, token, urn)
 	}
 }
 

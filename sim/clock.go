@@ -46,6 +46,10 @@ func (c *Cloud) Sleep(ctx context.Context, d time.Duration) error {
 	return c.wait(ctx, c.State().Now+d)
 }
 
+// Hold keeps virtual time from going on until release is called, so that whatever
+// is sent in between overlaps.
+func (c *Cloud) Hold() (release func()) { return c.enter() }
+
 // wait returns when the virtual time has come. The caller has entered.
 func (c *Cloud) wait(ctx context.Context, until time.Duration) error {
 	c.mu.Lock()

@@ -1,10 +1,13 @@
 package sim
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"onedoor/internal/armtypes"
+	"onedoor/internal/manifest"
 	"onedoor/sim/core"
 	"onedoor/sim/kube"
 )
@@ -23,6 +26,7 @@ type Cloud struct {
 	log    []LogEntry
 	fails  map[string]*core.Error // outcome of failed operations, by id
 	dry    rehearsal
+	around Surroundings
 	// buckets are not written to the file: each is full again before the next
 	// run begins.
 	buckets core.Buckets
@@ -141,33 +145,53 @@ func (c *Cloud) Seed(resources ...core.Resource) {
 	c.state = core.Seed(c.state, resources...)
 }
 
-// AbandonUnknown takes back every resource whose id is not known to the state of
-// the cloud's only user, and returns what it took: the leftovers of a process that
-// was killed after the cloud had made something and before anybody wrote it down.
-// In Azure a person would import them, or delete them. What Azure made by itself
-// stays.
-func (c *Cloud) AbandonUnknown(known []string) ([]string, error) {
-	keep := map[string]bool{}
-	for _, id := range known {
-		keep[core.Key(id)] = true
+// Landed returns the id of what a create has made whose client was killed before it had
+// the answer; "" if there is nothing, or nothing that a second create would meet. token
+// and inputs are those of the Pulumi resource.
+func (c *Cloud) Landed(token string, inputs map[string]any, subscription string) (string, error) {
+	provider, _, _ := strings.Cut(token, ":")
+	switch provider {
+	case AzureNative:
+		types, err := armtypes.Load()
+		if err != nil {
+			return "", err
+		}
+		typ, known := types.ByToken(token)
+		if !known {
+			return "", fmt.Errorf("resource type: got %q, want one the simulator knows", token)
+		}
+		id, problems := typ.ID(inputs, subscription)
+		if len(problems) > 0 {
+			return "", fmt.Errorf("id of a %s: %w", token, problems[0])
+		}
+		if r, exists := c.State().Find(id); exists {
+			return r.ID, nil
+		}
+	case Kubernetes:
+		return c.landedObject(token, inputs)
 	}
-	c.mu.Lock()
-	next, taken := c.state, []string{}
-	for key, r := range c.state.Resources {
-		if !keep[key] && !r.ByAzure {
-			next = core.Forget(next, r.ID)
-			taken = append(taken, r.ID)
+	return "", nil // values that are made up, and writes that can be repeated
+}
+
+// landedObject returns the id of an object of any cluster; only fields of it are no object.
+func (c *Cloud) landedObject(token string, inputs map[string]any) (string, error) {
+	kind, err := objectKey(token)
+	if err != nil {
+		return "", err
+	}
+	if kind.APIVersion == kube.ReleaseVersion && kind.Kind == kube.ReleaseKind {
+		inputs = releaseObject(inputs)
+	}
+	want := manifest.Key(inputs)
+	if want.Kind != kind.Kind { // a patch
+		return "", nil
+	}
+	for _, o := range c.State().Objects {
+		if key := manifest.Key(o.Body); key == want {
+			return strings.TrimPrefix(key.Namespace+"/"+key.Name, "/"), nil
 		}
 	}
-	next, objects := kube.Abandon(next, known)
-	taken = append(taken, objects...)
-	slices.Sort(taken)
-	if len(taken) > 0 {
-		c.set(next)
-	}
-	gen := c.gen
-	c.mu.Unlock()
-	return taken, c.save(gen)
+	return "", nil
 }
 
 // Purge ends the soft deletion of a resource, so that its name is free; a vault

@@ -2,7 +2,9 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -41,6 +43,9 @@ func (h *armHandler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		h.poll(w, req, id, result)
 		return
 	}
+	if h.asked(w, req, path) {
+		return
+	}
 	op := core.Op{ID: path, APIVersion: version, IfMatch: req.Header.Get("If-Match"), IfNoneMatch: req.Header.Get("If-None-Match")}
 	switch req.Method {
 	case http.MethodGet, http.MethodHead:
@@ -68,7 +73,8 @@ func (h *armHandler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	if op.Method == core.Put || op.Method == core.Patch {
 		decoder := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxBody))
-		if err := decoder.Decode(&op.Body); err != nil {
+		// No body is an empty one: that is how a table is made.
+		if err := decoder.Decode(&op.Body); err != nil && !errors.Is(err, io.EOF) {
 			e := &core.Error{Code: core.InvalidRequestContent, Target: path, Message: fmt.Sprintf("body: got what is no JSON object (%v), want one of at most 4 MB; fix: correct it", err)}
 			fail(w, e.Status(), e)
 			return
@@ -82,6 +88,9 @@ func (h *armHandler) answer(w http.ResponseWriter, req *http.Request, op core.Op
 	writes := op.Method != core.Get && op.Method != core.List
 	if writes {
 		if fault := h.cloud.strike(op, "", "", BeforeStart); fault != nil {
+			if fault.Code == core.TooManyRequests {
+				w.Header().Set("Retry-After", injectedRetryAfter)
+			}
 			fail(w, fault.Status(), fault)
 			return
 		}
@@ -99,7 +108,7 @@ func (h *armHandler) answer(w http.ResponseWriter, req *http.Request, op core.Op
 		fail(w, answer.Status, answer.Error)
 		return
 	}
-	if o := answer.Operation; o != nil && core.AnswersWhenDone(o.Target) {
+	if o := answer.Operation; o != nil && core.AnswersWhenDone(op.Method, o.Target) {
 		if err := h.cloud.wait(req.Context(), o.End); err != nil {
 			return // the client has gone
 		}
@@ -108,6 +117,9 @@ func (h *armHandler) answer(w http.ResponseWriter, req *http.Request, op core.Op
 			fail(w, answer.Status, answer.Error)
 			return
 		}
+	}
+	if writes && h.cloud.lose(op, "", "") != nil {
+		panic(http.ErrAbortHandler) // cuts the connection
 	}
 	if o := answer.Operation; o != nil {
 		at := operationURL(req, o.Target, o.ID)
@@ -123,15 +135,14 @@ func (h *armHandler) answer(w http.ResponseWriter, req *http.Request, op core.Op
 		send(w, answer.Status, map[string]any{"value": items})
 		return
 	}
-	if etag, ok := answer.Body["etag"].(string); ok {
+	if etag := h.cloud.State().EtagHeader(op.ID); etag != "" && answer.Body != nil {
 		w.Header().Set("ETag", etag)
 	}
 	if req.Method == http.MethodHead {
-		// Only the existence of a group is asked for in this way; ARM answers 204.
-		w.WriteHeader(http.StatusNoContent)
+		w.WriteHeader(headStatus(op.ID))
 		return
 	}
-	send(w, answer.Status, answer.Body)
+	send(w, writeStatus(op, answer.Status), answer.Body)
 }
 
 // retryAfter is in whole seconds: how long a client that sent too much is kept

@@ -52,10 +52,12 @@ func (c *Cloud) writeObject(q *kubeRequest, op kube.Op) (answer kube.Answer, fai
 	if answer.Error != nil {
 		return answer, nil, answer.Error
 	}
-	if !changed {
-		return answer, failure, nil
+	if changed {
+		if err := c.save(gen); err != nil {
+			return answer, nil, err
+		}
 	}
-	return answer, failure, c.save(gen)
+	return answer, failure, c.lose(fault, token, q.urn)
 }
 
 // tryObject plays a write through in the rehearsal. As with the real provider's

@@ -56,5 +56,9 @@ func DeletedID(s State, path string) (id string, ok bool) {
 }
 
 // AnswersWhenDone says whether a write to id is answered when it has ended, not
-// when it was accepted.
-func AnswersWhenDone(id string) bool { return behaviourOf(TypeOf(id)).prompt }
+// when it was accepted (A082). Types without a provisioningState always are, or
+// nobody could see when they may go on.
+func AnswersWhenDone(method Method, id string) bool {
+	b := behaviourOf(TypeOf(id))
+	return b.plain || b.prompt || b.changesPromptly && method != Put
+}

@@ -41,6 +41,17 @@ func etag(r *Resource) string {
 	return fmt.Sprintf(`W/"%s"`, uuid.NewSHA1(namespace, fmt.Appendf(nil, "etag|%s|%d|%d", Key(r.ID), r.Born, r.Generation)))
 }
 
+// EtagHeader returns what the ETag header of an answer about id says: nothing for
+// most types that show no etag, but API Management shows its own nowhere else
+// (A083).
+func (s State) EtagHeader(id string) string {
+	r, ok := s.Find(id)
+	if !ok || !behaviourOf(r.Type).etag && !isType(TypeOf(topLevel(r.ID)), gatewayType) {
+		return ""
+	}
+	return r.Etag
+}
+
 // Show returns r as GET answers it: the stored body, what the service adds, and
 // views over other resources, such as the subnets of a network.
 func (s State) Show(r *Resource) map[string]any {

@@ -54,10 +54,9 @@ func list(s State, op Op) Answer {
 			}
 		}
 	}
-	prefix := Key(op.ID) + "/"
 	var found []*Resource
-	for key, r := range s.Resources {
-		if rest, ok := strings.CutPrefix(key, prefix); ok && !strings.Contains(rest, "/") {
+	for _, r := range s.Resources {
+		if listed(op.ID, r) {
 			found = append(found, r)
 		}
 	}
@@ -67,6 +66,16 @@ func list(s State, op Op) Answer {
 		items[i] = s.Show(r)
 	}
 	return Answer{Status: http.StatusOK, Items: items}
+}
+
+// listed says whether a collection shows r: what lies right below it and, for one
+// of a whole subscription, what all groups have of the type (A084).
+func listed(collection string, r *Resource) bool {
+	if Key(collection+"/"+Name(r.ID)) == Key(r.ID) {
+		return true
+	}
+	subscription, typ, _ := strings.Cut(Clean(collection), "/providers/")
+	return Key(subscription) == Key("/subscriptions/"+SubscriptionOf(r.ID)) && strings.EqualFold(typ, r.Type)
 }
 
 // put replaces a resource whole (A007), or makes it. The resource is there at

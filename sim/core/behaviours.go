@@ -43,8 +43,10 @@ type behaviour struct {
 	view func(s State, r *Resource, body map[string]any)
 	// plain types have no provisioningState; etag types show one.
 	plain, etag bool
-	// prompt types answer a write when it is done, not when it is accepted.
-	prompt bool
+	// prompt types have a provisioningState, and answer a write when it is done
+	// all the same; changesPromptly types so answer updates by PATCH and
+	// deletions alone (A082).
+	prompt, changesPromptly bool
 	// attached types do not wait for what they are attached to (A301).
 	attached bool
 	// busy is the code while a type with the same code holds the lock;
@@ -119,7 +121,7 @@ func init() {
 		},
 		componentType: {
 			location: regional, create: 10 * time.Second, update: 5 * time.Second, remove: 5 * time.Second,
-			check: []rule{componentWorkspace, componentSettings}, complete: completeComponent, after: expectFailureAnomalies, etag: true,
+			check: []rule{componentWorkspace, componentSettings}, complete: completeComponent, after: expectFailureAnomalies, etag: true, prompt: true,
 		},
 		actionGroupType: {
 			location: noLocation, create: 3 * time.Second, update: 3 * time.Second, remove: 3 * time.Second,
@@ -178,7 +180,10 @@ func init() {
 			create: 10 * time.Second, update: 10 * time.Second, remove: 10 * time.Second, lock: ParentOf,
 			check: []rule{zoneGroupZones}, after: writeRecords, gone: dropRecords, view: viewZoneGroup, etag: true,
 		},
-		recordType: {create: 5 * time.Second, update: 5 * time.Second, remove: 5 * time.Second, plain: true, etag: true},
+		recordType: {
+			create: 5 * time.Second, update: 5 * time.Second, remove: 5 * time.Second,
+			check: []rule{recordSet}, plain: true, etag: true,
+		},
 	}
 }
 

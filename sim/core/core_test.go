@@ -493,7 +493,6 @@ func TestApplyDoesNotChangeItsArgument(t *testing.T) {
 		next, _ := Apply(s, op)
 		Settle(next)
 		Advance(next, next.Now+time.Hour)
-		Forget(next, vnet)
 		Seed(next, Resource{ID: vnet})
 		if dump(s) != before {
 			t.Fatalf("%s %s changed the state it was given", op.Method, op.ID)

@@ -273,6 +273,13 @@ func (e *Error) Status() int {
 	return http.StatusBadRequest
 }
 
+// NotThere is the same refusal with the status 404, for a service that answers 400 to
+// a reference to what does not exist, and 404 when it is asked for the thing itself.
+func (e *Error) NotThere() *Error {
+	e.status = http.StatusNotFound
+	return e
+}
+
 // refuse makes an error whose message has four parts: what is wrong, what was
 // got, what is wanted and why, and what to do about it.
 func refuse(code Code, target, what, got, want, remedy string) *Error {

@@ -26,6 +26,10 @@ var aksTypes = map[string]*behaviour{
 		check:    []rule{poolReferences, poolFixed, poolUpgrade, poolLegal, poolRoles},
 		complete: completePool, inUse: lastSystemPool, view: viewPool,
 	},
+	maintenanceType: {
+		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
+		check: []rule{maintenanceName, maintenanceWindow}, plain: true,
+	},
 }
 
 // completeCluster adds what AKS answers with: what it makes, and its defaults

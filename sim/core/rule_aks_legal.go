@@ -56,9 +56,10 @@ func (s State) legal(r, cluster *Resource, written []*Resource) *Error {
 	}
 	lines := make([]string, len(found))
 	for i, p := range found {
-		lines[i] = fmt.Sprintf("%s: got %s, want %s", armName(c, p), cmp.Or(p.Got, "nothing"), p.Want)
+		lines[i] = fmt.Sprintf("%s: got %s, want %s", armName(c, p), cmp.Or(p.Got, "nothing"), armWords.Replace(p.Want))
 	}
-	return &Error{Code: illegalCode(found[0]), Target: armName(c, found[0]), Message: fmt.Sprintf("%s: %s; fix: correct it", r.ID, strings.Join(lines, "; "))}
+	target, _, _ := strings.Cut(armName(c, found[0]), ofPool)
+	return &Error{Code: illegalCode(found[0]), Target: target, Message: fmt.Sprintf("%s: %s; fix: correct it", r.ID, strings.Join(lines, "; "))}
 }
 
 // systemFirst orders pools as package aks wants them: one that the cluster was
@@ -104,22 +105,33 @@ var armNames = map[string]string{
 	"Network.Advanced": "networkProfile.advancedNetworking.enabled", "Network.AdvancedSecurity": "networkProfile.advancedNetworking.security.enabled",
 }
 
+// armWords turns the fields of package aks that a text speaks of into the properties
+// of a request.
+var armWords = strings.NewReplacer(
+	"AdvancedSecurity", "advancedNetworking.security", "Dataplane", "networkDataplane", "DNSPrefix", "dnsPrefix", "FQDNSubdomain", "fqdnSubdomain",
+	"ManagedEntra", "aadProfile.managed", "Max,", "maxCount,", "Overlay", "networkPluginMode overlay", "PodCIDR", "podCidr", "Pools[", "agentPoolProfiles[",
+	"PublicFQDN", "enablePrivateClusterPublicFQDN", "ScaleDown", "scaleDownMode", "WorkloadIdentity", "securityProfile.workloadIdentity",
+)
+
+// ofPool stands between a property and the pool whose it is.
+const ofPool = " of pool "
+
 // armName is the property that a problem is about, in the words of the request.
 func armName(c aks.Cluster, p aks.Problem) string {
-	i, field, ofPool := p.Pool()
+	i, field, inPool := p.Pool()
 	base, index, _ := strings.Cut(field, "[")
 	if index != "" {
 		index = "[" + index
 	}
 	if base == "Version" {
 		base = "kubernetesVersion"
-		if ofPool {
+		if inPool {
 			base = "orchestratorVersion"
 		}
 	}
 	name := cmp.Or(armNames[base], base) + index
-	if ofPool && i < len(c.Pools) {
-		return name + " of pool " + c.Pools[i].Name
+	if inPool && i < len(c.Pools) {
+		return name + ofPool + c.Pools[i].Name
 	}
 	return name
 }

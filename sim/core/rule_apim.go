@@ -40,51 +40,51 @@ var gatewayTypes = map[string]*behaviour{
 	},
 	apiType: {
 		create: 5 * time.Second, update: 5 * time.Second, remove: 5 * time.Second, lock: apiOf, busy: PessimisticConcurrency,
-		check: []rule{gatewayActive, apiPath, apiNamed, apiRevision}, complete: completeAPI, gone: dropLinks,
+		check: []rule{gatewayActive, apiPath, apiNamed, apiRevision}, complete: completeAPI, gone: dropLinks, changesPromptly: true,
 	},
 	operationType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second, lock: apiOf, busy: PessimisticConcurrency,
-		check: []rule{gatewayActive, gatewayLimit, operationRoute, operationParameters}, complete: completeOperation, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayLimit, operationRoute, operationParameters}, complete: completeOperation, plain: true,
 	},
 	apiPolicyType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second, lock: apiOf, busy: PessimisticConcurrency,
-		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true,
 	},
 	operationPolicyType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second, lock: apiOf, busy: PessimisticConcurrency,
-		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true,
 	},
 	apiDiagnosticType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second, lock: apiOf, busy: PessimisticConcurrency,
-		check: []rule{gatewayActive, diagnosticLogger}, complete: completeDiagnostic, plain: true, prompt: true,
+		check: []rule{gatewayActive, diagnosticLogger}, complete: completeDiagnostic, plain: true,
 	},
 	productType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, gatewayLimit, productFields}, complete: completeProduct, after: productBorn, inUse: productInUse, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayLimit, productFields}, complete: completeProduct, after: productBorn, inUse: productInUse, plain: true,
 	},
 	productAPIType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, productLink}, plain: true, prompt: true,
+		check: []rule{gatewayActive, productLink}, plain: true,
 	},
 	productLinkType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, productLink}, plain: true, prompt: true,
+		check: []rule{gatewayActive, productLink}, plain: true,
 	},
 	productPolicyType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true,
 	},
 	gatewayPolicyType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayPolicyName, policyText}, complete: completeGatewayPolicy, plain: true,
 	},
 	keyType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, gatewayLimit, keyScope, keyUnique}, complete: completeKey, view: viewKey, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayLimit, keyScope, keyUnique}, complete: completeKey, view: viewKey, plain: true,
 	},
 	backendType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, backendSingle, backendPool, backendBreaker}, complete: completeBackend, inUse: backendInUse, plain: true, prompt: true,
+		check: []rule{gatewayActive, backendSingle, backendPool, backendBreaker}, complete: completeBackend, inUse: backendInUse, plain: true,
 	},
 	namedValueType: {
 		create: 3 * time.Second, update: 3 * time.Second, remove: 2 * time.Second,
@@ -92,11 +92,11 @@ var gatewayTypes = map[string]*behaviour{
 	},
 	gatewayLoggerType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, gatewayLimit, loggerTarget}, complete: completeLogger, after: loggerCredentials, inUse: loggerInUse, plain: true, prompt: true,
+		check: []rule{gatewayActive, gatewayLimit, loggerTarget}, complete: completeLogger, after: loggerCredentials, inUse: loggerInUse, plain: true,
 	},
 	diagnosticType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, diagnosticLogger}, complete: completeDiagnostic, plain: true, prompt: true,
+		check: []rule{gatewayActive, diagnosticLogger}, complete: completeDiagnostic, plain: true,
 	},
 	fragmentType: {
 		create: 3 * time.Second, update: 3 * time.Second, remove: 2 * time.Second,
@@ -104,7 +104,7 @@ var gatewayTypes = map[string]*behaviour{
 	},
 	userGroupType: {
 		create: 2 * time.Second, update: 2 * time.Second, remove: 2 * time.Second,
-		check: []rule{gatewayActive, userGroup}, complete: completeUserGroup, inUse: userGroupInUse, plain: true, prompt: true,
+		check: []rule{gatewayActive, userGroup}, complete: completeUserGroup, inUse: userGroupInUse, plain: true,
 	},
 }
 

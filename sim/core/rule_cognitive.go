@@ -32,7 +32,7 @@ var cognitiveTypes = map[string]*behaviour{
 	raiPolicyType: {
 		create: 5 * time.Second, update: 5 * time.Second, remove: 5 * time.Second, lock: topLevel, busy: RequestConflict,
 		check:    []rule{modelAccountCalm, raiPolicyName, raiPolicyFilters},
-		complete: completeRaiPolicy, inUse: raiPolicyInUse, plain: true, etag: true, prompt: true,
+		complete: completeRaiPolicy, inUse: raiPolicyInUse, plain: true, etag: true,
 	},
 }
 

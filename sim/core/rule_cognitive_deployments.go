@@ -181,7 +181,7 @@ func usageName(deployment *Resource) string {
 
 // deploymentQuota: what the deployments of a subscription have together, in one
 // region, of one SKU and model, stays within the quota (A474).
-func deploymentQuota(s State, r, _ *Resource) *Error {
+func deploymentQuota(s State, r, old *Resource) *Error {
 	account := s.holder(r.ID)
 	want, ok := root(r.Body).get("sku.capacity").number()
 	if account == nil || !ok {
@@ -192,15 +192,10 @@ func deploymentQuota(s State, r, _ *Resource) *Error {
 	if !limited {
 		return nil
 	}
-	used := 0.0
-	for _, other := range s.Resources {
-		if !isType(other.Type, deploymentType) || Key(other.ID) == Key(r.ID) || usageName(other) != usageName(r) || !strings.EqualFold(SubscriptionOf(other.ID), SubscriptionOf(r.ID)) {
-			continue
-		}
-		if home := s.holder(other.ID); home != nil && Region(root(home.Body).get("location").text()) == region {
-			n, _ := root(other.Body).get("sku.capacity").number()
-			used += n
-		}
+	used := ModelUnits(s, SubscriptionOf(r.ID), region, usageName(r))
+	if old != nil {
+		n, _ := root(old.Body).get("sku.capacity").number()
+		used -= n
 	}
 	if used+want <= limit {
 		return nil

@@ -346,7 +346,13 @@ func connectionsTo(s State, r *Resource) []any {
 			if Key(c.get("properties.privateLinkServiceId").text()) != Key(r.ID) {
 				continue
 			}
-			state := map[string]any{"status": "Approved", "description": "Auto-Approved", "actionsRequired": "None"}
+			state := map[string]any{"status": "Approved", "description": "Auto-Approved"}
+			switch {
+			case isType(r.Type, accountType):
+				state["actionRequired"] = "None" // Storage spells it so
+			case !isType(r.Type, busType): // Service Bus leaves it out
+				state["actionsRequired"] = "None"
+			}
 			if now, ok := c.get("properties.privateLinkServiceConnectionState").v.(map[string]any); ok && now["status"] != nil {
 				state["status"] = now["status"]
 			}

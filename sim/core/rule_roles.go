@@ -192,7 +192,7 @@ func assignmentUnique(s State, r, _ *Resource) *Error {
 		other := s.Resources[key]
 		if isType(other.Type, assignmentType) && key != Key(r.ID) && other.Provisioning != Deleting && Key(scopeOf(other.ID)) == scope &&
 			strings.EqualFold(other.props("principalId").text(), principal.text()) && strings.EqualFold(Name(other.props("roleDefinitionId").text()), Name(role.text())) {
-			return refuse(RoleAssignmentExists, "", "role assignment "+r.ID, "scope, principal and role of "+other.ID, "one assignment for each three",
+			return refuse(RoleAssignmentExists, r.ID, "role assignment "+r.ID, "scope, principal and role of "+other.ID, "one assignment for each three",
 				"drop one, or take over the existing one under its name")
 		}
 	}

@@ -26,7 +26,7 @@ var storageTypes = map[string]*behaviour{
 	accountType: {
 		location: regional, create: 25 * time.Second, update: 5 * time.Second, remove: 5 * time.Second,
 		check:    []rule{accountUnique, accountKind, accountFeatures, accountFixed, accountImmutability, accountNetwork},
-		complete: completeStorage, after: accountServices, view: viewConnections,
+		complete: completeStorage, after: accountServices, view: viewConnections, changesPromptly: true,
 	},
 	blobServiceType: {
 		check: []rule{serviceKind, blobVersions, blobRestore}, complete: completeBlobService, view: viewService, inUse: neverDeleted, plain: true,

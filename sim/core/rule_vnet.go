@@ -168,6 +168,10 @@ func viewNetwork(s State, r *Resource, body map[string]any) {
 			peerings = append(peerings, s.Show(child))
 		}
 	}
+	if _, seeded := s.External[Key(r.ID)]; seeded {
+		others, _ := props["virtualNetworkPeerings"].([]any)
+		peerings = append(peerings, others...) // with networks that nobody here declares (A942)
+	}
 	props["subnets"], props["virtualNetworkPeerings"] = subnets, peerings
 }
 

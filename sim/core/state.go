@@ -148,13 +148,6 @@ func Seed(s State, resources ...Resource) State {
 	return s
 }
 
-// Forget removes a resource without any check, as if it had never been made.
-func Forget(s State, id string) State {
-	next := Leave(s, id)
-	next.SoftDeleted = maps.Clone(s.SoftDeleted)
-	return next
-}
-
 // Leave removes a resource without any check. Previews use it for a resource
 // that will have been replaced before its successor is made; a name that soft
 // deletion keeps is kept here too (A329).

@@ -40,31 +40,6 @@ func Objects(s core.State, clusterID string) []map[string]any {
 	return out
 }
 
-// Abandon takes back the objects whose Pulumi id, "namespace/name" or "name", is
-// not known, and returns the ids of what it took. A namespace that a chart made
-// stays.
-func Abandon(s core.State, known []string) (core.State, []string) {
-	var taken []string
-	for _, c := range clusters(s) {
-		for _, o := range c.objects() {
-			id := strings.TrimPrefix(o.key.Namespace+"/"+o.key.Name, "/")
-			if slices.Contains(known, id) || c.madeByChart(o.key) {
-				continue
-			}
-			s = s.DropObject(c.resource, place(o.key))
-			taken = append(taken, c.ObjectID(o.key))
-		}
-	}
-	return s, taken
-}
-
-// madeByChart says whether a release has asked for this namespace.
-func (c *Cluster) madeByChart(k manifest.ObjectKey) bool {
-	return k.Kind == "Namespace" && slices.ContainsFunc(c.objects(), func(o object) bool {
-		return isRelease(o.key) && o.key.Namespace == k.Name && o.body["createNamespace"] == true
-	})
-}
-
 // place is where an object is kept. Versions of a kind are one object.
 func place(k manifest.ObjectKey) string {
 	return strings.Join([]string{k.Group(), k.Kind, k.Namespace, k.Name}, "/")
