@@ -6,7 +6,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -53,6 +52,11 @@ type Session struct {
 	// SkipCheckpoints writes the state once, at the end of an update. One that is killed
 	// then leaves nothing: for tests, and for stacks that are made to be compared with.
 	SkipCheckpoints bool
+	// UpAlone lets Up neither read back nor preview, ContinueOnError lets Up and Destroy go
+	// on with what does not depend on a failure, and Parallel bounds how many resources are
+	// worked on at once, 0 not at all: for tests that fail on purpose.
+	UpAlone, ContinueOnError bool
+	Parallel                 int32
 	// Policy is what the packs judged in the last preview or update, nil if they did
 	// not see the whole stack.
 	Policy *results.Document
@@ -69,6 +73,10 @@ func (s *Session) Preview(ctx context.Context) (*engine.Result, error) {
 // stops if the preview is refused, and then makes what the program declares.
 func (s *Session) Up(ctx context.Context) (*engine.Result, error) {
 	return s.do(ctx, engine.OpUp, func(ctx context.Context, run *engine.Run, j judging) (*engine.Result, error) {
+		run.NoRefresh = true // of what Refresh has just read
+		if s.UpAlone {
+			return run.Up(ctx)
+		}
 		known, err := run.ResourceIDs()
 		if err != nil {
 			return nil, err
@@ -100,11 +108,22 @@ func (s *Session) Destroy(ctx context.Context, ignoreProtect bool) (*engine.Resu
 	})
 }
 
+// Pulumi runs another command of the Pulumi CLI over the stack, such as `import`, against
+// the simulated cloud, and returns what it printed.
+func (s *Session) Pulumi(ctx context.Context, args ...string) (printed string, err error) {
+	_, err = s.do(ctx, engine.Operation(args[0]), func(ctx context.Context, run *engine.Run, _ judging) (*engine.Result, error) {
+		printed, err = run.Pulumi(ctx, args...)
+		return nil, err
+	})
+	return printed, err
+}
+
 // do reads the stack's configuration, takes the stack, opens the cloud, attaches
 // it to an engine and runs one operation. What is wrong with the configuration is
 // reported before anything is written, as a *stacks.ConfigError.
 func (s *Session) do(ctx context.Context, op engine.Operation, operation func(context.Context, *engine.Run, judging) (*engine.Result, error)) (result *engine.Result, err error) {
-	if _, err := stacks.ParseFile(s.Stack, s.StackFile); err != nil {
+	cfg, err := stacks.ParseFile(s.Stack, s.StackFile)
+	if err != nil {
 		return nil, err
 	}
 	cli, err := engine.Find(ctx, engine.Options{Progress: s.Progress})
@@ -117,7 +136,8 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(co
 	}
 	run := &engine.Run{
 		CLI: cli, Dir: s.Dir, StackFile: s.StackFile, Stack: s.Stack, Home: s.Home,
-		Recorder: recorder, Progress: s.Progress, SkipCheckpoints: s.SkipCheckpoints,
+		Recorder: recorder, Progress: s.Progress,
+		SkipCheckpoints: s.SkipCheckpoints, ContinueOnError: s.ContinueOnError, Parallel: s.Parallel,
 	}
 	release, err := run.Hold(ctx, op) // the cloud's file is the stack's too
 	if err != nil {
@@ -133,10 +153,8 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(co
 	if s.Prepare != nil {
 		s.Prepare(cloud)
 	}
-	if s.Cloud == "" && op != engine.OpPreview {
-		if err := s.abandon(run, cloud); err != nil {
-			return nil, err
-		}
+	run.Landed = func(p engine.PendingOperation) (string, error) {
+		return cloud.Landed(p.Type, p.Inputs, cfg.Base.SubscriptionID)
 	}
 	patches, stop, err := servePatches(cloud)
 	if err != nil {
@@ -161,23 +179,6 @@ func (s *Session) do(ctx context.Context, op engine.Operation, operation func(co
 	}
 	s.Policy, err = s.judge(judged, result, err)
 	return result, err
-}
-
-// abandon takes back what an earlier run had made in the stack's own cloud when
-// it was killed, and nobody wrote down.
-func (s *Session) abandon(run *engine.Run, cloud *sim.Cloud) error {
-	known, err := run.ResourceIDs()
-	if err != nil {
-		return err
-	}
-	taken, err := cloud.AbandonUnknown(known)
-	if err != nil || s.Progress == nil {
-		return err
-	}
-	for _, id := range taken {
-		fmt.Fprintf(s.Progress, "An earlier run was killed after it had made %s; this run makes it again.\n", id)
-	}
-	return nil
 }
 
 // cloudFile is where the simulated cloud is kept.

@@ -53,12 +53,17 @@ type Run struct {
 	// SkipCheckpoints makes updates of many resources fast and a killed update lose its state.
 	// For test matrices only; previews do it always.
 	SkipCheckpoints bool
-	// Recover is called before Up, Refresh and Destroy with what a killed engine left
-	// unfinished. A pending create means that the provider may hold a resource which the state
-	// does not know, so that a second create may meet it: the hook can remove it there. After
-	// the hook the operations are taken out of the state and Progress is told; an error of the
-	// hook stops the run and leaves them in. nil means that nothing needs to be done.
-	Recover func([]PendingOperation) error
+	// NoRefresh lets Preview and Up go by the state as it is, also where Pulumi.yaml asks for a
+	// refresh first.
+	NoRefresh bool
+	// ContinueOnError lets Up and Destroy go on with what does not depend on a failure.
+	ContinueOnError bool
+	// Landed is asked before Up, Refresh and Destroy about each create that was under way when
+	// an engine was killed: it returns the id of what exists, "" if nothing came of it. What
+	// exists is taken into the state, and the next Up writes it once more, because nobody
+	// knows how far the create had come; the rest is cleared from the state. An error stops
+	// the run and leaves all as it is. nil means that nothing ever came of it.
+	Landed func(PendingOperation) (id string, err error)
 	// OnEvent sees every engine event as it comes, in one goroutine; may be nil.
 	OnEvent func(apitype.EngineEvent)
 
@@ -89,7 +94,7 @@ type DestroyOptions struct {
 // Preview plans an update and changes nothing. Result is not nil if the engine ran, also
 // beside an error, which is then a *Failure.
 func (r *Run) Preview(ctx context.Context) (*Result, error) {
-	return r.operate(ctx, OpPreview, nil, func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
+	return r.operate(ctx, OpPreview, r.refreshFlags(), func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
 		opts := []optpreview.Option{
 			optpreview.EventStreams(ch), optpreview.SuppressProgress(), optpreview.SuppressOutputs(),
 			optpreview.PolicyPacks(r.packs(OpPreview)...), optpreview.PolicyPackConfigs(r.packConfigs(OpPreview)...),
@@ -105,7 +110,7 @@ func (r *Run) Preview(ctx context.Context) (*Result, error) {
 // Up creates and updates what the program declares. It does not preview first; a policy pack
 // then sees a resource only when its turn has come, so callers preview with the packs before.
 func (r *Run) Up(ctx context.Context) (*Result, error) {
-	return r.operate(ctx, OpUp, nil, func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
+	return r.operate(ctx, OpUp, r.refreshFlags(), func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{
 			optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs(),
 			optup.PolicyPacks(r.packs(OpUp)...), optup.PolicyPackConfigs(r.packConfigs(OpUp)...),
@@ -113,20 +118,39 @@ func (r *Run) Up(ctx context.Context) (*Result, error) {
 		if r.Parallel > 0 {
 			opts = append(opts, optup.Parallel(int(r.Parallel)))
 		}
+		if r.ContinueOnError {
+			opts = append(opts, optup.ContinueOnError())
+		}
 		_, err := s.Up(ctx, opts...)
 		return err
 	})
 }
 
+func (r *Run) refreshFlags() []string {
+	if r.NoRefresh {
+		return []string{"--refresh=false"}
+	}
+	return nil
+}
+
 // Refresh reads every resource from its provider and writes what it finds into the state. It
-// does not run the program.
+// does not run the program. It leaves out those whose last write failed half way or was
+// killed: reading them would make the engine forget that the next Up must write them again.
+// https://github.com/pulumi/pulumi/issues/17949
 func (r *Run) Refresh(ctx context.Context) (*Result, error) {
 	return r.operate(ctx, OpRefresh, nil, func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
 		opts := []optrefresh.Option{optrefresh.EventStreams(ch), optrefresh.SuppressProgress(), optrefresh.SuppressOutputs()}
+		unsettled, err := r.unsettled()
+		if err != nil {
+			return err
+		}
+		if len(unsettled) > 0 {
+			opts = append(opts, optrefresh.Exclude(unsettled))
+		}
 		if r.Parallel > 0 {
 			opts = append(opts, optrefresh.Parallel(int(r.Parallel)))
 		}
-		_, err := s.Refresh(ctx, opts...)
+		_, err = s.Refresh(ctx, opts...)
 		return err
 	})
 }
@@ -135,18 +159,50 @@ func (r *Run) Refresh(ctx context.Context) (*Result, error) {
 // run. Unless opts say otherwise, protected resources make it refuse, naming all of them,
 // before anything is deleted; the engine itself would delete what it meets before the first.
 func (r *Run) Destroy(ctx context.Context, opts DestroyOptions) (*Result, error) {
+	gone, err := r.destroy(ctx, opts, true)
+	if err != nil {
+		return gone, err
+	}
+	l, err := r.layout()
+	if err != nil {
+		return gone, setup(err)
+	}
+	left, err := l.readState()
+	if err != nil || len(left.Resources) == 0 {
+		return gone, err
+	}
+	// After a destroy that had failed half way, the engine takes components and providers that
+	// depend on what is gone for resources that the program never made, and leaves them. They
+	// have no delete hooks.
+	rest, err := r.destroy(ctx, opts, false)
+	if rest == nil {
+		return gone, err
+	}
+	for _, old := range gone.Resources {
+		if _, again := rest.Find(old.URN); !again {
+			rest.Resources = append(rest.Resources, old)
+		}
+	}
+	rest.finish()
+	return rest, err
+}
+
+func (r *Run) destroy(ctx context.Context, opts DestroyOptions, program bool) (*Result, error) {
 	var flags []string
 	if opts.IgnoreProtect {
 		flags = append(flags, "--ignore-protect")
 	}
 	return r.operate(ctx, OpDestroy, flags, func(ctx context.Context, s auto.Stack, ch chan<- events.EngineEvent) error {
-		opts := []optdestroy.Option{
-			optdestroy.EventStreams(ch), optdestroy.SuppressProgress(), optdestroy.SuppressOutputs(), optdestroy.RunProgram(true),
+		options := []optdestroy.Option{
+			optdestroy.EventStreams(ch), optdestroy.SuppressProgress(), optdestroy.SuppressOutputs(), optdestroy.RunProgram(program),
 		}
 		if r.Parallel > 0 {
-			opts = append(opts, optdestroy.Parallel(int(r.Parallel)))
+			options = append(options, optdestroy.Parallel(int(r.Parallel)))
 		}
-		_, err := s.Destroy(ctx, opts...)
+		if r.ContinueOnError {
+			options = append(options, optdestroy.ContinueOnError())
+		}
+		_, err := s.Destroy(ctx, options...)
 		return err
 	})
 }
@@ -312,7 +368,7 @@ func (r *Run) complete(l layout, res *Result, before state, record string, ok bo
 	return nil
 }
 
-// recover clears what a killed engine left pending, when the caller agrees.
+// recover settles what a killed engine left pending.
 func (r *Run) recover(l layout, show *display) error {
 	st, err := l.readState()
 	if err != nil {
@@ -322,15 +378,27 @@ func (r *Run) recover(l layout, show *display) error {
 	if len(pending) == 0 {
 		return nil
 	}
-	if r.Recover != nil {
-		if err := r.Recover(pending); err != nil {
-			return fmt.Errorf("an earlier run was killed and its %d unfinished operation(s) could not be recovered: %w", len(pending), err)
+	landed := map[string]string{}
+	for _, p := range pending {
+		if p.Kind != "creating" || r.Landed == nil {
+			continue
+		}
+		id, err := r.Landed(p)
+		if err != nil {
+			return fmt.Errorf("an earlier run was killed while creating %s, and what came of it cannot be found out: %w", p.URN, err)
+		}
+		if id != "" {
+			landed[p.URN] = id
 		}
 	}
-	if err := l.clearPending(); err != nil {
+	if err := l.settlePending(landed); err != nil {
 		return err
 	}
 	for _, p := range pending {
+		if id := landed[p.URN]; id != "" {
+			show.say("An earlier run was killed while creating %s; it exists as %s, and the next update writes it once more.", ShortName(p.URN), id)
+			continue
+		}
 		show.say("An earlier run was killed while %s %s; cleared from the state, this run takes it up again.", p.Kind, ShortName(p.URN))
 	}
 	return nil

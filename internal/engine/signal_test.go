@@ -78,7 +78,7 @@ func TestCtrlCTwice(t *testing.T) {
 	t.Parallel()
 	r := helperProject(t, newFake())
 	var pending []PendingOperation
-	r.Recover = func(p []PendingOperation) error { pending = p; return nil }
+	r.Landed = func(p PendingOperation) (string, error) { pending = append(pending, p); return "", nil }
 	h := startHelper(t, helperEnv+"=up", dirEnv+"="+r.Dir, blockEnv+"=8s", EnvPulumi+"="+r.CLI.Path)
 	h.until(t, "creating first")
 	start := time.Now()
@@ -144,7 +144,7 @@ func TestKilledEngine(t *testing.T) {
 	assert.Empty(t, stateOf(t, r).Pending)
 }
 
-func TestRecoverCanRefuse(t *testing.T) {
+func TestWhatCameOfACreateMustBeKnown(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	r := helperProject(t, f)
@@ -152,11 +152,37 @@ func TestRecoverCanRefuse(t *testing.T) {
 	_, err := r.Up(t.Context())
 	require.Error(t, err)
 	f.onMake = nil
-	r.Recover = func([]PendingOperation) error { return errors.New("no idea") }
+	r.Landed = func(PendingOperation) (string, error) { return "", errors.New("no idea") }
 	_, err = r.Up(t.Context())
-	assert.ErrorContains(t, err, "1 unfinished operation(s) could not be recovered: no idea")
+	assert.ErrorContains(t, err, "what came of it cannot be found out: no idea")
 	require.Len(t, stateOf(t, r).Pending, 1, "what was not recovered is not forgotten")
-	r.Recover = nil
+	r.Landed = nil
+	converges(t, r)
+}
+
+// A create that landed is not made a second time; it is written once more, and read only then.
+func TestACreateThatLandedIsWrittenOnceMore(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	r := helperProject(t, f)
+	f.onMake = func(string) error {
+		_ = syscall.Kill(engineLock(t, r).PID, syscall.SIGKILL)
+		time.Sleep(200 * time.Millisecond)
+		return nil
+	}
+	_, err := r.Up(t.Context())
+	require.Error(t, err)
+	f.onMake = nil
+	r.Landed = func(PendingOperation) (string, error) { return "landed", nil }
+	_, err = r.Refresh(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "landed", stateOf(t, r).live()[urnFirst].ID)
+	assert.NotEmpty(t, stateOf(t, r).live()[urnFirst].InitErrors, "a refresh leaves it to the next update")
+	res, err := r.Up(t.Context())
+	require.NoError(t, err)
+	first, _ := res.Find(urnFirst)
+	assert.Equal(t, "update", first.Op)
+	assert.Empty(t, stateOf(t, r).live()[urnFirst].InitErrors)
 	converges(t, r)
 }
 

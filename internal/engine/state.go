@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // PendingOperation is what the state says was under way when an engine was killed.
@@ -39,6 +40,7 @@ type stateResource struct {
 	Protect              bool                `json:"protect"`
 	Delete               bool                `json:"delete"`
 	External             bool                `json:"external"`
+	InitErrors           []string            `json:"initErrors"`
 	Inputs               map[string]any      `json:"inputs"`
 	Outputs              map[string]any      `json:"outputs"`
 	Dependencies         []string            `json:"dependencies"`
@@ -120,28 +122,66 @@ func (s state) pending() []PendingOperation {
 	return out
 }
 
-// clearPending takes the pending operations out of the state. An engine that finds them would
-// only warn and carry them along.
-func (l layout) clearPending() error {
+// killedCreate is the init error of a create that was under way when its engine was killed and
+// that came to something: a resource with init errors is written by the next update.
+const killedCreate = "the run that created it was killed before it had ended"
+
+// unsettled lists the resources whose last write did not come to its end.
+func (r *Run) unsettled() ([]string, error) {
+	l, err := r.layout()
+	if err != nil {
+		return nil, err
+	}
+	st, err := l.readState()
+	if err != nil {
+		return nil, err
+	}
+	var urns []string
+	for _, res := range st.Resources {
+		if len(res.InitErrors) > 0 {
+			urns = append(urns, res.URN)
+		}
+	}
+	return urns, nil
+}
+
+// settlePending takes the pending operations out of the state, and those creates into it that
+// landed: their ids by URN. An engine that finds pending operations only warns and carries the
+// creates along; `pulumi refresh --import-pending-creates` of 3.276 drops them.
+func (l layout) settlePending(landed map[string]string) error {
 	data, err := os.ReadFile(l.checkpoint())
 	if err != nil {
 		return err
 	}
 	// Raw messages keep everything else, numbers included, as it is.
 	var file, checkpoint, latest map[string]json.RawMessage
+	var resources []json.RawMessage
+	var pending []struct {
+		Resource map[string]json.RawMessage `json:"resource"`
+	}
 	for _, step := range []struct {
-		into *map[string]json.RawMessage
+		into any
 		from func() []byte
 	}{
 		{&file, func() []byte { return data }},
 		{&checkpoint, func() []byte { return file["checkpoint"] }},
 		{&latest, func() []byte { return checkpoint["latest"] }},
+		{&resources, func() []byte { return latest["resources"] }},
+		{&pending, func() []byte { return latest["pending_operations"] }},
 	} {
 		if err := json.Unmarshal(step.from(), step.into); err != nil {
 			return fmt.Errorf("state of stack %s: %w", l.stack, err)
 		}
 	}
+	for _, p := range pending {
+		if resources, err = adopt(resources, p.Resource, landed); err != nil {
+			return fmt.Errorf("state of stack %s: %w", l.stack, err)
+		}
+	}
 	delete(latest, "pending_operations")
+	if latest["resources"], err = json.Marshal(resources); err != nil {
+		return err
+	}
 	if checkpoint["latest"], err = json.Marshal(latest); err != nil {
 		return err
 	}
@@ -152,7 +192,44 @@ func (l layout) clearPending() error {
 		return err
 	}
 	if err := writeFile(l.checkpoint(), data); err != nil {
-		return fmt.Errorf("clearing pending operations: %w", err)
+		return fmt.Errorf("settling pending operations: %w", err)
 	}
 	return nil
+}
+
+// adopt adds a pending resource that landed. One that the state has already was being
+// replaced, its predecessor is gone: it keeps its place, since others may come after it.
+func adopt(resources []json.RawMessage, made map[string]json.RawMessage, landed map[string]string) ([]json.RawMessage, error) {
+	var urn string
+	if err := json.Unmarshal(made["urn"], &urn); err != nil {
+		return nil, err
+	}
+	if landed[urn] == "" {
+		return resources, nil
+	}
+	var err error
+	if made["id"], err = json.Marshal(landed[urn]); err != nil {
+		return nil, err
+	}
+	if made["initErrors"], err = json.Marshal([]string{killedCreate}); err != nil {
+		return nil, err
+	}
+	at := len(resources)
+	for i, raw := range resources {
+		var old map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &old); err != nil {
+			return nil, err
+		}
+		if string(old["urn"]) == string(made["urn"]) && string(old["delete"]) != "true" {
+			delete(old, "pendingReplacement")
+			old["id"], old["inputs"], old["initErrors"] = made["id"], made["inputs"], made["initErrors"]
+			at, made = i, old
+			break
+		}
+	}
+	raw, err := json.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(slices.Clone(resources[:at]), raw), resources[min(at+1, len(resources)):]...), nil
 }

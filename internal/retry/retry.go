@@ -1,6 +1,7 @@
 // Package retry lets a stack sit out what Azure refuses only for a while: another
 // operation on the same thing, an identity or a role that has not spread yet. What
-// azure-native tries again by itself is not here.
+// azure-native tries again by itself is not here. It also says how to take over what a
+// create meets.
 package retry
 
 import (
@@ -67,15 +68,28 @@ func reason(refusal string) (string, bool) {
 }
 
 // Everywhere lets every resource of the stack that speaks to Azure or its cluster
-// sit out refusals. It must come before the first resource.
+// sit out refusals, and say how to take over what it meets. It must come before the first
+// resource.
 func Everywhere(ctx *pulumi.Context, sleep Sleep) error {
+	known := &family{parents: map[string]pulumi.Resource{}, providers: map[string]string{}}
 	hook, err := ctx.RegisterErrorHook("sit-out-passing-refusals", func(refused *pulumi.ErrorHookArgs) (bool, error) {
 		if ctx.DryRun() {
 			return false, nil // a preview waits for nothing
 		}
+		advice, err := known.takeOver(ctx, refused)
+		if err != nil {
+			return false, err
+		}
+		if advice != "" {
+			return false, ctx.Log.Error(advice, nil)
+		}
 		again, message, err := decide(ctx.Context(), refused, sleep)
+		say := ctx.Log.Info
+		if !again {
+			say = ctx.Log.Error
+		}
 		if message != "" {
-			err = errors.Join(err, ctx.Log.Info(message, nil))
+			err = errors.Join(err, say(message, nil))
 		}
 		return again, err
 	})
@@ -84,6 +98,7 @@ func Everywhere(ctx *pulumi.Context, sleep Sleep) error {
 	}
 	// A hook is no option that children inherit, so every resource gets it here.
 	return ctx.RegisterStackTransformation(func(args *pulumi.ResourceTransformationArgs) *pulumi.ResourceTransformationResult {
+		known.note(args.Type, args.Name, args.Opts)
 		if !strings.HasPrefix(args.Type, "azure-native:") && !strings.HasPrefix(args.Type, "kubernetes:") {
 			return nil
 		}
