@@ -75,7 +75,7 @@ spec:
 func TestAdmissionPoliciesRefuse(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	for _, object := range manifests(t, "prod") {
+	for _, object := range manifests(t, up(t, "prod")) {
 		require.NoError(t, c.apply(t.Context(), object), object.GetName())
 	}
 	const key, value = "onedoor/batch", "only"

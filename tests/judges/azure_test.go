@@ -3,20 +3,27 @@
 package judges
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"onedoor/internal/az"
+	"onedoor/internal/engine"
 )
 
 // The hosts that stand in for Azure's.
@@ -26,25 +33,28 @@ const (
 )
 
 // azure is what KEDA asks in Azure: Entra for a token, and Service Bus for the
-// length of a queue. It is reached by a proxy, so KEDA calls the names that it
-// would call; the proxy leads nowhere else.
+// length of a queue, as the Azure half of a stack declares them. It is reached by a
+// proxy, so KEDA calls the names that it would call; the proxy leads nowhere else.
+// Who issued a token is not looked at: the cluster of a test has an issuer of its own.
 type azure struct {
 	authority *authority
-	proxy     string // URL
-	tenant    string
-	client    string // id that has the subject's trust
-	subject   string
+	proxy     string            // URL
+	tenant    string            // id
+	trusted   map[string]string // subject that an identity trusts, by client id
+	namespace string            // host of the Service Bus namespace
+	readers   map[string]string // client id that may count a queue's messages, by queue
 
 	mu      sync.Mutex
 	lengths map[string]int // of queues
 	asked   map[string]int // how often, by queue
-	refused []string       // why a call was refused
+	refused error          // why the first call was refused, if one was
 }
 
-// newAzure starts it. client is the identity that trusts the subject.
-func newAzure(t *testing.T, tenant, client, subject string) *azure {
+// newAzure starts it, with empty queues.
+func newAzure(t *testing.T, tenant string, made *engine.Result) *azure {
 	t.Helper()
-	a := &azure{authority: newAuthority(t, "azure"), tenant: tenant, client: client, subject: subject, lengths: map[string]int{}, asked: map[string]int{}}
+	a := &azure{authority: newAuthority(t, "azure"), tenant: tenant, trusted: map[string]string{}, readers: map[string]string{}, lengths: map[string]int{}, asked: map[string]int{}}
+	a.read(made)
 	files := a.authority.issue(t, "azure", pkix.Name{CommonName: "azure"}, loginHost, "*"+busSuffix)
 	certificate, err := tls.LoadX509KeyPair(files.cert, files.key)
 	require.NoError(t, err)
@@ -63,6 +73,38 @@ func newAzure(t *testing.T, tenant, client, subject string) *azure {
 	t.Cleanup(proxy.Close)
 	a.proxy = proxy.URL
 	return a
+}
+
+// read reads what a stack made.
+func (a *azure) read(made *engine.Result) {
+	clients := map[string]string{} // by name and by principal
+	for _, r := range made.Resources {
+		if r.Kind() == "managedidentity:UserAssignedIdentity" {
+			clients[text(r.Inputs, "resourceName")] = text(r.Outputs, "clientId")
+			clients[text(r.Outputs, "principalId")] = text(r.Outputs, "clientId")
+		}
+	}
+	for _, r := range made.Resources {
+		switch r.Kind() {
+		case "managedidentity:FederatedIdentityCredential":
+			a.trusted[clients[text(r.Inputs, "resourceName")]] = text(r.Inputs, "subject")
+		case "servicebus:Namespace":
+			a.namespace = text(r.Inputs, "namespaceName") + busSuffix
+		case "servicebus:Queue":
+			a.lengths[text(r.Inputs, "queueName")] = 0
+		case "authorization:RoleAssignment":
+			_, queue, ok := strings.Cut(text(r.Inputs, "scope"), "/queues/")
+			if ok && strings.HasSuffix(text(r.Inputs, "roleDefinitionId"), az.BusOwner.GUID) {
+				a.readers[queue] = clients[text(r.Inputs, "principalId")]
+			}
+		}
+	}
+}
+
+// text is a property that is a text.
+func text(properties map[string]any, key string) string {
+	value, _ := properties[key].(string)
+	return value
 }
 
 // tunnel joins a caller with an address.
@@ -86,6 +128,13 @@ func tunnel(w http.ResponseWriter, address string) {
 	go join(near, far)
 }
 
+// queues are the names of the queues.
+func (a *azure) queues() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Sorted(maps.Keys(a.lengths))
+}
+
 // set sets the length of a queue.
 func (a *azure) set(queue string, length int) {
 	a.mu.Lock()
@@ -93,23 +142,32 @@ func (a *azure) set(queue string, length int) {
 	a.lengths[queue] = length
 }
 
-// times is how often the length of a queue was asked for, and refusals is why
-// calls were refused.
+// length is that of a queue, for somebody who asks.
+func (a *azure) length(queue string) (int, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n, exists := a.lengths[queue]
+	a.asked[queue]++
+	return n, exists
+}
+
+// times is how often the length of a queue was asked for, and refusal is why
+// the first call was refused, nil if none was.
 func (a *azure) times(queue string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.asked[queue]
 }
 
-func (a *azure) refusals() []string {
+func (a *azure) refusal() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return append([]string(nil), a.refused...)
+	return a.refused
 }
 
 func (a *azure) refuse(w http.ResponseWriter, code int, why string) {
 	a.mu.Lock()
-	a.refused = append(a.refused, why)
+	a.refused = cmp.Or(a.refused, errors.New("azure refused a call: "+why))
 	a.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -140,7 +198,8 @@ func (a *azure) login(w http.ResponseWriter, r *http.Request) {
 		answer["authorization_endpoint"] = base + "/oauth2/v2.0/authorize"
 		answer["token_endpoint"] = base + "/oauth2/v2.0/token"
 	case r.URL.Path == "/"+a.tenant+"/oauth2/v2.0/token":
-		if client, subject := r.FormValue("client_id"), subjectOf(r.FormValue("client_assertion")); client != a.client || subject != a.subject {
+		client, subject := r.FormValue("client_id"), subjectOf(r.FormValue("client_assertion"))
+		if subject == "" || a.trusted[client] != subject {
 			a.refuse(w, http.StatusUnauthorized, fmt.Sprintf("AADSTS70021: client %q trusts no %q", client, subject))
 			return
 		}
@@ -148,7 +207,7 @@ func (a *azure) login(w http.ResponseWriter, r *http.Request) {
 			a.refuse(w, http.StatusBadRequest, fmt.Sprintf("scope: got %q, want that of Service Bus", scope))
 			return
 		}
-		answer["token_type"], answer["expires_in"], answer["access_token"] = "Bearer", 3600, token
+		answer["token_type"], answer["expires_in"], answer["access_token"] = "Bearer", 3600, tokenOf+client
 	default:
 		a.refuse(w, http.StatusNotFound, "nothing at "+r.URL.Path)
 		return
@@ -157,8 +216,8 @@ func (a *azure) login(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// token is what login gives.
-const token = "of-the-scaler"
+// tokenOf and the client's id are what login gives.
+const tokenOf = "of-"
 
 // subjectOf is whose a token of a service account is.
 func subjectOf(jwt string) string {
@@ -181,15 +240,17 @@ func subjectOf(jwt string) string {
 // https://learn.microsoft.com/rest/api/servicebus/queues
 func (a *azure) bus(w http.ResponseWriter, r *http.Request) {
 	queue := strings.TrimPrefix(r.URL.Path, "/")
-	a.mu.Lock()
-	length, exists := a.lengths[queue]
-	a.asked[queue]++
-	a.mu.Unlock()
-	switch {
-	case r.Header.Get("Authorization") != "Bearer "+token:
-		a.refuse(w, http.StatusUnauthorized, "no token of the scaler")
+	if r.Host != a.namespace {
+		a.refuse(w, http.StatusNotFound, "no namespace "+r.Host)
 		return
-	case !exists:
+	}
+	client, ok := strings.CutPrefix(r.Header.Get("Authorization"), tokenOf) // Microsoft's client sends it bare
+	if !ok || client != a.readers[queue] {
+		a.refuse(w, http.StatusUnauthorized, fmt.Sprintf("%q may not count the messages of %q", client, queue))
+		return
+	}
+	length, exists := a.length(queue)
+	if !exists {
 		a.refuse(w, http.StatusNotFound, "no queue "+queue)
 		return
 	}

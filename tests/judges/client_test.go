@@ -114,11 +114,10 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	return out
 }
 
-// install installs the definitions of the operators and waits until they are
-// served.
-func (c *cluster) install(t *testing.T) {
+// install installs custom resource definitions and waits until they are served.
+func (c *cluster) install(t *testing.T, files []string) {
 	t.Helper()
-	for _, file := range definitions(t) {
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		definition := parse(t, string(text))

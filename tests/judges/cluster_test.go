@@ -5,6 +5,7 @@ package judges
 import (
 	"context"
 	"crypto/x509/pkix"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// cluster is a cluster of Kubernetes without nodes: a store, an API server and the
+// cluster is a cluster of Kubernetes without machines: a store, an API server and the
 // controllers, on ports of the loopback interface.
 type cluster struct {
 	client
@@ -52,7 +53,7 @@ func newCluster(t *testing.T) *cluster {
 		"--proxy-client-cert-file=" + proxy.cert, "--proxy-client-key-file=" + proxy.key,
 	})
 	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	config := &rest.Config{Host: "https://127.0.0.1:" + secure, QPS: 500, Burst: 500}
+	config := &rest.Config{Host: "https://127.0.0.1:" + secure, QPS: 500, Burst: 500, WarningHandler: rest.NoWarnings{}} // the definitions are others'
 	config.CAFile, config.CertFile, config.KeyFile = ca.file(), admin.cert, admin.key
 	require.NoError(t, clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters:  map[string]*clientcmdapi.Cluster{"judge": {Server: config.Host, CertificateAuthority: ca.file()}},
@@ -68,16 +69,22 @@ func newCluster(t *testing.T) *cluster {
 	startProcess(t, "kubernetes", nil, []string{
 		"kube-controller-manager", "--kubeconfig=" + c.kubeconfig, "--bind-address=127.0.0.1", "--secure-port=" + controllers, "--leader-elect=false",
 		"--use-service-account-credentials", "--service-account-private-key-file=" + served.key, "--root-ca-file=" + ca.file(),
-		"--horizontal-pod-autoscaler-sync-period=2s",
+		"--horizontal-pod-autoscaler-sync-period=2s", "--controllers=*,-node-lifecycle-controller", // nodes have no heartbeat
 	})
 	c.client = newClient(t, config)
-	c.install(t)
+	c.install(t, definitions(t))
 	return c
 }
 
-// eventually waits until something holds. An error ends the wait.
+// eventually waits until something holds. An error ends the wait, and so does a
+// judge that ended.
 func eventually(t *testing.T, what string, holds func(context.Context) (bool, error)) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, holds)
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		if t.Failed() {
+			return false, errors.New("the test has failed already")
+		}
+		return holds(ctx)
+	})
 	require.NoError(t, err, what)
 }

@@ -107,7 +107,7 @@ func (f *forward) Attach(ctx context.Context, req *pulumirpc.PluginAttach) (*emp
 	return f.client().Attach(ctx, req)
 }
 
-// The rest goes through as it is.
+// The rest goes through as it is, but for releases.
 
 // Handshake implements pulumirpc.ResourceProviderServer.
 func (f *forward) Handshake(ctx context.Context, req *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
@@ -131,31 +131,49 @@ func (f *forward) DiffConfig(ctx context.Context, req *pulumirpc.DiffRequest) (*
 
 // Check implements pulumirpc.ResourceProviderServer.
 func (f *forward) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	if isRelease(req) {
+		return checkRelease(req), nil
+	}
 	return f.client().Check(ctx, req)
 }
 
 // Diff implements pulumirpc.ResourceProviderServer.
 func (f *forward) Diff(ctx context.Context, req *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	if isRelease(req) {
+		return diffRelease(req), nil
+	}
 	return f.client().Diff(ctx, req)
 }
 
 // Create implements pulumirpc.ResourceProviderServer.
 func (f *forward) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	if isRelease(req) {
+		return createRelease(req), nil
+	}
 	return f.client().Create(ctx, req)
 }
 
 // Read implements pulumirpc.ResourceProviderServer.
 func (f *forward) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
+	if isRelease(req) {
+		return readRelease(req), nil
+	}
 	return f.client().Read(ctx, req)
 }
 
 // Update implements pulumirpc.ResourceProviderServer.
 func (f *forward) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
+	if isRelease(req) {
+		return updateRelease(req), nil
+	}
 	return f.client().Update(ctx, req)
 }
 
 // Delete implements pulumirpc.ResourceProviderServer.
 func (f *forward) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
+	if isRelease(req) {
+		return &emptypb.Empty{}, nil // there was nothing but the declaration
+	}
 	return f.client().Delete(ctx, req)
 }
 

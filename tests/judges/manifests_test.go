@@ -6,15 +6,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"k8s.io/client-go/rest"
 )
 
-// What a stack declares is what Kubernetes and the operators take, field by field.
+// What a stack declares is what Kubernetes and the operators take, field by field,
+// and the API server has nothing to say about it.
 func TestEveryManifestIsAccepted(t *testing.T) {
 	for _, stack := range []string{"dev", "prod"} {
 		t.Run(stack, func(t *testing.T) {
 			t.Parallel()
-			objects := manifests(t, stack)
-			c := newCluster(t)
+			objects := manifests(t, up(t, stack))
+			said := &warnings{}
+			config := rest.CopyConfig(newCluster(t).config)
+			config.WarningHandler = said
+			c := newClient(t, config)
 			kinds := map[string]int{}
 			for _, object := range objects {
 				assert.NoError(t, c.apply(t.Context(), object), "%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
@@ -23,7 +28,14 @@ func TestEveryManifestIsAccepted(t *testing.T) {
 			for _, kind := range []string{"CiliumNetworkPolicy", "CronJob", "DaemonSet", "Deployment", "ScaledJob", "ScaledObject", "SecretProviderClass", "TriggerAuthentication", "ValidatingAdmissionPolicy"} {
 				assert.NotZero(t, kinds[kind], kind)
 			}
+			assert.Empty(t, said.texts, "warnings")
 			t.Log(kinds)
 		})
 	}
 }
+
+// warnings are what an API server says beside its answers.
+type warnings struct{ texts []string }
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.texts = append(w.texts, text) }

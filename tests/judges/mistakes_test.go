@@ -19,7 +19,7 @@ import (
 // previews and the simulator use, which is what makes a preview worth something.
 func TestMistakesAreRefusedByTheServerAndInPreviews(t *testing.T) {
 	t.Parallel()
-	objects := manifests(t, "prod")
+	objects := manifests(t, up(t, "prod"))
 	c := newCluster(t)
 	for _, object := range objects {
 		if rank(object) < 2 {

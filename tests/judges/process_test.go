@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,26 +29,37 @@ func startProcess(t *testing.T, name string, env, args []string) {
 	command.Env = append(os.Environ(), env...)
 	command.Stdout, command.Stderr = log, log
 	require.NoError(t, command.Start())
+	if !strings.HasPrefix(args[0], "-") {
+		name = args[0] // one of several in a file
+	}
+	var stopped atomic.Bool
 	ended := make(chan struct{})
 	go func() {
-		_ = command.Wait()
-		close(ended)
+		defer close(ended)
+		if err := command.Wait(); !stopped.Load() {
+			t.Errorf("%s ended by itself: %v", name, err)
+		}
 	}()
 	t.Cleanup(func() {
-		select {
-		case <-ended:
-			t.Errorf("%s %q ended by itself", name, args[:min(1, len(args))])
-		default:
-		}
+		stopped.Store(true)
 		_ = command.Process.Kill() // it has nothing to keep
 		<-ended
 		if t.Failed() {
 			text, _ := os.ReadFile(log.Name())
-			lines := strings.Split(string(text), "\n")
-			t.Logf("%s %q said last:\n%s", name, args[:min(1, len(args))], strings.Join(lines[max(0, len(lines)-40):], "\n"))
+			t.Logf("%s said last:\n%s", name, end(string(text)))
 		}
 		log.Close()
 	})
+}
+
+// end is the end of a log, of each line its beginning.
+func end(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	lines = lines[max(0, len(lines)-40):]
+	for i, line := range lines {
+		lines[i] = line[:min(1200, len(line))]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // freePorts are ports of the loopback interface that nobody listens on now.

@@ -30,14 +30,20 @@ func session(t *testing.T, stack string) *embedded.Session {
 	}
 }
 
-// manifests are the objects that an update of a stack makes, from the files that
-// it leaves, in an order in which they can be applied.
-func manifests(t *testing.T, stack string) []*unstructured.Unstructured {
+// up is an update of a stack over an empty cloud.
+func up(t *testing.T, stack string) *engine.Result {
 	t.Helper()
 	result, err := session(t, stack).Up(t.Context())
 	require.NoError(t, err)
+	return result
+}
+
+// manifests are the objects that an update of a stack makes, from the files that
+// it leaves, in an order in which they can be applied.
+func manifests(t *testing.T, result *engine.Result) []*unstructured.Unstructured {
+	t.Helper()
 	dir := t.TempDir()
-	_, err = embedded.Write(result, dir)
+	_, err := embedded.Write(result, dir)
 	require.NoError(t, err)
 	var out []*unstructured.Unstructured
 	require.NoError(t, filepath.WalkDir(filepath.Join(dir, "manifests"), func(path string, entry fs.DirEntry, err error) error {

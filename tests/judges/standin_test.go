@@ -17,11 +17,15 @@ import (
 	"onedoor/internal/kube"
 )
 
+// node is where all pods run: nobody looks at what fits.
+const node = "node"
+
 // standIn says what AKS, its nodes and its load balancer would say, until the test
-// ends: that pods run, that services have their address, that models are served, and, if
-// keda, that KEDA is satisfied. It judges nothing.
+// ends: that pods run and end, that services have their address, that models are served,
+// and, if keda, that KEDA is satisfied. It judges nothing.
 func (c *cluster) standIn(t *testing.T, keda bool) {
 	t.Helper()
+	require.NoError(t, c.apply(t.Context(), kindOf("v1", "Node", "", node)))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	t.Cleanup(func() { stop(); <-ended })
@@ -30,7 +34,7 @@ func (c *cluster) standIn(t *testing.T, keda bool) {
 		address := 0
 		for ctx.Err() == nil {
 			c.each(ctx, "v1", "pods", func(pod *unstructured.Unstructured) map[string]any {
-				if pod.GetDeletionTimestamp() != nil || isTrue(pod, "Ready") {
+				if !c.placed(ctx, pod) || isTrue(pod, "Ready") {
 					return nil
 				}
 				address++
@@ -69,9 +73,28 @@ func (c *cluster) each(ctx context.Context, apiVersion, plural string, says func
 	}
 }
 
+// placed puts a pod on the node, or takes it away if it was deleted, and says
+// whether it is there for good.
+func (c *cluster) placed(ctx context.Context, pod *unstructured.Unstructured) bool {
+	at := c.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(pod.GetNamespace())
+	on, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName")
+	switch {
+	case pod.GetDeletionTimestamp() != nil:
+		now := int64(0)
+		_ = at.Delete(ctx, pod.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now})
+		return false
+	case on == "":
+		binding := kindOf("v1", "Binding", pod.GetNamespace(), pod.GetName())
+		binding.Object["target"] = map[string]any{"apiVersion": "v1", "kind": "Node", "name": node}
+		_, _ = at.Create(ctx, binding, metav1.CreateOptions{}, "binding")
+		return false // it has another version now
+	}
+	return true
+}
+
 // condition is one that holds.
 func condition(name string) map[string]any {
-	return map[string]any{"type": name, "status": "True", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
+	return map[string]any{"type": name, "status": "True", "reason": "StandIn", "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
 }
 
 // running is the status of a pod that runs, the n-th one.
