@@ -18,9 +18,6 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 
 func TestMain(m *testing.M) {
 	embedded.Dispatch()
-	if home := os.Getenv(upEnv); home != "" {
-		upMain(home)
-	}
 	os.Exit(m.Run())
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"onedoor/cmd/docs"
 	"onedoor/cmd/embedded"
 	"onedoor/internal/engine"
 	"onedoor/stacks"
@@ -15,7 +16,15 @@ const (
 	exitOK       = 0
 	exitUser     = 1 // the user's mistake, or a refusal
 	exitInternal = 2 // ours
+	exitPartial  = 2 // of commands that ask Azure: not everything could be checked
 )
+
+// exits are the exit codes for people.
+var exits = []docs.Exit{
+	{Code: exitOK, Meaning: "fine"},
+	{Code: exitUser, Meaning: "a mistake in the command or the configuration, something that Azure, the simulated one or a rule refuses, or, for commands that judge, a finding"},
+	{Code: exitInternal, Meaning: "a fault of OneDoor or of the machine; of preflight and verify: nothing is wrong as far as could be checked, and not everything could"},
+}
 
 // usageError is a mistake in the words of the command.
 type usageError struct{ error }
@@ -34,6 +43,9 @@ func report(w io.Writer, err error) int {
 	fmt.Fprintf(w, "\n%v\n", err)
 	if _, ok := errors.AsType[realError](err); ok {
 		return exitUser
+	}
+	if _, ok := errors.AsType[incomplete](err); ok {
+		return exitPartial
 	}
 	code := codeOf(err)
 	if code == exitInternal {

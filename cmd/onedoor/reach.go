@@ -62,23 +62,33 @@ func (at screen) reach() *cobra.Command {
 
 // judgeReach reports on a new preview, or on a record of one.
 func (at screen) judgeReach(ctx context.Context, f *reachFlags) (reach.Report, error) {
-	if f.plan != "" {
-		return readPlan(at.path(f.plan))
+	name, resources, err := at.planOf(ctx, "reach", &f.flags, f.plan)
+	if err != nil {
+		return reach.Report{}, err
+	}
+	return reach.Judge(name, resources), nil
+}
+
+// planOf is the plan that command is about: of a record, else of a new preview, for
+// which it fills in where files go. It returns the stack's name, too.
+func (at screen) planOf(ctx context.Context, command string, f *flags, record string) (string, []reach.Resource, error) {
+	if record != "" {
+		return readPlan(at.path(record))
 	}
 	s, err := findStack(at.dir, f.stack)
 	if err != nil {
-		return reach.Report{}, err
+		return "", nil, err
 	}
 	if f.out == "" {
 		f.out = filepath.Join(s.dir, "out")
 	}
-	fmt.Fprintf(at.stderr, "OneDoor reach of %s. %s\n", s.name, simulated)
+	fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", command, s.name, simulated)
 	session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
 	result, err := session.Preview(ctx)
 	if err != nil && (result == nil || !result.Complete) { // a plan that only policies refuse is whole
-		return reach.Report{}, err
+		return "", nil, err
 	}
-	return reach.Judge(s.name, planned(result.Resources)), nil
+	return s.name, planned(result.Resources), nil
 }
 
 // planned are the resources as reach reads them.
@@ -106,20 +116,20 @@ func proven(result *engine.Result) error {
 	return usageError{fmt.Errorf("%s: the plan is not what it must be (onedoor reach shows all of it):\n%w", result.Stack, errors.Join(wrong...))}
 }
 
-// readPlan reports on the record of a preview.
-func readPlan(path string) (reach.Report, error) {
+// readPlan reads the record of a preview.
+func readPlan(path string) (string, []reach.Resource, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return reach.Report{}, usageError{fmt.Errorf("--plan: %w; onedoor preview writes one", err)}
+		return "", nil, usageError{fmt.Errorf("--plan: %w; onedoor preview writes one", err)}
 	}
 	var record struct {
 		Stack     string           `json:"stack"`
 		Resources []reach.Resource `json:"resources"`
 	}
 	if err := json.Unmarshal(raw, &record); err != nil || len(record.Resources) == 0 {
-		return reach.Report{}, usageError{fmt.Errorf("--plan: %s is no record of a preview with resources; onedoor preview writes one", path)}
+		return "", nil, usageError{fmt.Errorf("--plan: %s is no record of a preview with resources; onedoor preview writes one", path)}
 	}
-	return reach.Judge(record.Stack, record.Resources), nil
+	return record.Stack, record.Resources, nil
 }
 
 // showReach writes the report wherever it is wanted. What it finds wrong is a

@@ -69,12 +69,18 @@ func (at screen) root() *cobra.Command {
 		at.destroy(),
 		at.planGPU(),
 		at.reach(),
+		at.graph(),
 		at.reports(),
 		at.comment(),
 		at.version(),
 		at.demo(),
 		at.enqueue(),
+		at.preflight(),
+		at.verify(),
+		at.docs(),
+		at.completion(),
 	)
+	at.completeStacks(root)
 	return root
 }
 

@@ -26,7 +26,7 @@ const gib = 1 << 30
 // Model is what decides how much memory a model takes: figures of its
 // config.json and the size of its checkpoint.
 type Model struct {
-	Name       string  `json:"name"`                 // on Hugging Face
+	Name       string  `json:"name"`                 // on Hugging Face, as in "example/model-7b"
 	Params     float64 `json:"params"`               // billions, with all experts
 	Active     float64 `json:"active,omitempty"`     // billions that one token passes; 0: all, a dense model
 	Format     Format  `json:"format"`               // of the checkpoint
@@ -40,7 +40,7 @@ type Model struct {
 	Layers     []Layer `json:"layers"`               // one entry per kind of attention
 	Images     bool    `json:"images,omitempty"`     // takes images
 	VisionPeak float64 `json:"visionPeak,omitempty"` // GiB: activation peak with images of the largest size, where it is known
-	Source     string  `json:"source,omitempty"`     // where the figures come from
+	Source     string  `json:"source,omitempty"`     // where the figures come from, as in "config.json of 2026-11-01"
 }
 
 // Layer is a kind of attention layer and how many of them a model has.
