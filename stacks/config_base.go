@@ -9,7 +9,7 @@ import (
 // Base is the root key "base": where the stack lives and whose it is.
 type Base struct {
 	SubscriptionID string         `json:"subscriptionId"` // GUID; the provider refuses any other subscription
-	TenantID       string         `json:"tenantId"`       
+	TenantID       string         `json:"tenantId"`       // GUID of the Entra tenant whose tokens are accepted
 	Location       string         `json:"location"`       // region in its short form, as in "swedencentral"
 	Environment    az.Environment `json:"environment"`    // dev or prod; prod protects and closes
 	Generation     int            `json:"generation"`     // 1 to 99; raised to rebuild under new names while Azure reserves the old ones
