@@ -33,6 +33,9 @@ var functions = map[string]function{
 	"azure-native:apimanagement:getApiManagementService": {
 		resource: "Microsoft.ApiManagement/service/{serviceName}", token: "azure-native:apimanagement/v20240501:ApiManagementService",
 	},
+	"azure-native:insights:getComponent": {
+		resource: "Microsoft.Insights/components/{resourceName}", token: "azure-native:insights/v20200202:Component",
+	},
 	"azure-native:network:getPublicIPAddress": {
 		resource: "Microsoft.Network/publicIPAddresses/{publicIpAddressName}", token: "azure-native:network/v20240501:PublicIPAddress",
 	},

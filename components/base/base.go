@@ -18,6 +18,7 @@ import (
 
 	"onedoor/internal/az"
 	"onedoor/internal/diagnostics"
+	"onedoor/internal/live"
 	"onedoor/internal/policypack/annotations"
 	"onedoor/internal/ref"
 )
@@ -55,7 +56,7 @@ type Base struct {
 	Platform  ref.Group // everything but the batch door
 	BatchDoor ref.Group // the batch account and its endpoint, alone, so that policies can be assigned to it
 	Logs      ref.Logs
-	Insights  pulumi.StringOutput // connection string of the application's logs, a secret; known after an update
+	Insights  pulumi.StringOutput // connection string of the application's logs, a secret; unknown before it exists
 }
 
 // New declares the foundation. Children carry name, so two can coexist.
@@ -152,7 +153,10 @@ func (b *Base) logs(ctx *pulumi.Context, name string, args Args) (pulumi.Resourc
 	if err != nil {
 		return nil, fmt.Errorf("base %q: application insights: %w", name, err)
 	}
-	b.Insights = insights.ConnectionString
+	answer := live.Ask(ctx, "azure-native:insights/v20200202:getComponent", map[string]any{
+		"resourceGroupName": b.Platform.PlainName, "resourceName": insightsName,
+	}, insights, b)
+	b.Insights = pulumi.ToSecret(answer.Text("connectionString")).(pulumi.StringOutput)
 	b.Logs = ref.Logs{
 		Workspace:   workspace,
 		Component:   ref.Ready(scope.ResourceID(b.Platform.PlainName, "Microsoft.Insights/components", insightsName), insights),

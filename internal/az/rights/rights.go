@@ -3,7 +3,10 @@
 // knows no assignment.
 package rights
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const openAI = "Microsoft.CognitiveServices/accounts/OpenAI/"
 
@@ -52,6 +55,11 @@ func (r Role) First(operations []string) string {
 		}
 	}
 	return ""
+}
+
+// Wide tells whether the role's data actions hold a wildcard.
+func (r Role) Wide() bool {
+	return slices.ContainsFunc(r.DataActions, func(pattern string) bool { return strings.Contains(pattern, "*") })
 }
 
 func matches(patterns []string, operation string) bool {

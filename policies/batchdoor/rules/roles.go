@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"onedoor/internal/az"
+	"onedoor/internal/az/rights"
 	"onedoor/internal/policypack"
 	"onedoor/internal/propvalue"
 	"onedoor/policies/internal/azure"
@@ -28,8 +29,8 @@ func roles(s *settings) []policypack.Rule {
 				if !applies {
 					return
 				}
-				operation := role.AllowsAny(append(append([]string{}, azure.BatchOperations...), azure.StoredOperations...))
-				for _, manage := range []string{azure.ListKeys, azure.AssignRole} {
+				operation := role.First(append(append([]string{}, rights.Batch...), rights.Stored...))
+				for _, manage := range []string{rights.ListKeys, rights.AssignRole} {
 					if operation == "" && role.Allows(manage, false) {
 						operation = manage
 					}
@@ -57,7 +58,7 @@ func roles(s *settings) []policypack.Rule {
 			Types:     []string{azure.RoleAssignment},
 			Stack: func(st *policypack.Stack, c *policypack.Case) {
 				if role, applies := s.roleAt(st, c, false); applies {
-					s.onlyFor(st, c, role, role.AllowsAny(azure.SyncOperations), s.Gateway, "the gateway")
+					s.onlyFor(st, c, role, role.First(rights.Sync), s.Gateway, "the gateway")
 				}
 			},
 		},
@@ -67,7 +68,7 @@ func roles(s *settings) []policypack.Rule {
 // roleAt is the role that the assignment gives at a batch account, or at a
 // synchronous one. It reports when there is no such account, or when that is not
 // known.
-func (s *settings) roleAt(st *policypack.Stack, c *policypack.Case, batch bool) (role azure.Role, applies bool) {
+func (s *settings) roleAt(st *policypack.Stack, c *policypack.Case, batch bool) (role rights.Role, applies bool) {
 	reach := s.namesAccount(c, batch)
 	for _, account := range azure.Near(st, c.Resource, azure.Account) {
 		is, known := s.isBatch(st, account)
@@ -115,7 +116,7 @@ func (s *settings) namesAccount(c *policypack.Case, batch bool) azure.Reach {
 
 // onlyFor demands that a role which allows the operation is given to nobody but
 // identities like allowed, and to them as an enumerated role.
-func (s *settings) onlyFor(st *policypack.Stack, c *policypack.Case, role azure.Role, operation string, allowed []string, who string) {
+func (s *settings) onlyFor(st *policypack.Stack, c *policypack.Case, role rights.Role, operation string, allowed []string, who string) {
 	if operation == "" {
 		c.Saw(c.At("roleDefinitionId"), fmt.Sprintf("role %q, which allows nothing that is reserved", role.Name))
 		return
@@ -134,7 +135,7 @@ func (s *settings) onlyFor(st *policypack.Stack, c *policypack.Case, role azure.
 			c.Undecided(azure.NameOf(principal), expected)
 		case principal.Type != azure.Identity || !like(allowed, name):
 			c.Failf("principalId", fmt.Sprintf("the identity of %s %s", principal.Type[strings.LastIndex(principal.Type, ":")+1:], azure.NameOf(principal).Shown()), expected)
-		case role.Wide() || role.Allows(azure.ListKeys, false) || role.Allows(azure.AssignRole, false):
+		case role.Wide() || role.Allows(rights.ListKeys, false) || role.Allows(rights.AssignRole, false):
 			c.Failf("roleDefinitionId", fmt.Sprintf("the wide role %q", role.Name), "a role that enumerates the operations of "+who)
 		default:
 			c.Saw(azure.NameOf(principal), expected)
@@ -171,14 +172,14 @@ func (s *settings) enumerated(c *policypack.Case) {
 		c.NotApplicable("the role holds nothing on model accounts")
 		return
 	}
-	if role.Allows(azure.ListKeys, false) {
-		bad(azure.ListKeys, "no operation that gives keys away")
+	if role.Allows(rights.ListKeys, false) {
+		bad(rights.ListKeys, "no operation that gives keys away")
 	}
-	operation := role.AllowsAny(append(append([]string{}, azure.BatchOperations...), azure.StoredOperations...))
+	operation := role.First(append(append([]string{}, rights.Batch...), rights.Stored...))
 	if operation == "" {
 		return
 	}
-	if sync := role.AllowsAny(azure.SyncOperations); sync != "" {
+	if sync := role.First(rights.Sync); sync != "" {
 		bad(operation+" beside "+sync, "batch and synchronous operations in roles of their own")
 	}
 	scopes, state := c.At("assignableScopes").Items()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"onedoor/internal/az/rights"
 	"onedoor/internal/policypack"
 	"onedoor/internal/propvalue"
 )
@@ -21,20 +22,20 @@ func resource(t *testing.T, name, typ string, inputs map[string]any, from map[st
 
 func TestRightsOfBuiltInRoles(t *testing.T) {
 	t.Parallel()
-	role := func(guid string) Role {
+	role := func(guid string) rights.Role {
 		r, err := RoleOf(policypack.NewStack(nil), resource(t, "a", RoleAssignment, map[string]any{"roleDefinitionId": "/x/" + guid}, nil))
 		require.NoError(t, err)
 		return r
 	}
 	contributor, owner := role("b24988ac-6180-42a0-ab88-20f7382dd24c"), role("8E3AF657-A8FF-443C-A75C-2FE8C4BCB635")
-	assert.True(t, contributor.Allows(ListKeys, false))
-	assert.False(t, contributor.Allows(AssignRole, false), "it is among the actions that it does not have")
-	assert.True(t, owner.Allows(AssignRole, false))
-	assert.Empty(t, owner.AllowsAny(SyncOperations), "an owner manages, and holds no data action")
+	assert.True(t, contributor.Allows(rights.ListKeys, false))
+	assert.False(t, contributor.Allows(rights.AssignRole, false), "it is among the actions that it does not have")
+	assert.True(t, owner.Allows(rights.AssignRole, false))
+	assert.Empty(t, owner.First(rights.Sync), "an owner manages, and holds no data action")
 	user := role("5e0bd9bd-7b93-4f28-af87-19fc36ad61bd")
-	assert.NotEmpty(t, user.AllowsAny(SyncOperations))
-	assert.NotEmpty(t, user.AllowsAny(StoredOperations), "it reads what others stored")
-	assert.Empty(t, user.AllowsAny(BatchOperations))
+	assert.NotEmpty(t, user.First(rights.Sync))
+	assert.NotEmpty(t, user.First(rights.Stored), "it reads what others stored")
+	assert.Empty(t, user.First(rights.Batch))
 	_, err := RoleOf(policypack.NewStack(nil), resource(t, "a", RoleAssignment, map[string]any{"roleDefinitionId": "/x/00000000-0000-0000-0000-000000000000"}, nil))
 	require.Error(t, err, "of a role that is not known nothing is said")
 }
@@ -46,7 +47,7 @@ func TestPatternsOfActions(t *testing.T) {
 		"Microsoft.CognitiveServices/accounts/OpenAI/*/write": true, "Microsoft.CognitiveServices/accounts/OpenAI/files/read": false,
 		"Microsoft.CognitiveServices/accounts/OpenAI/file": false, "*/read": false, "": false, "[": false,
 	} {
-		assert.Equal(t, allowed, Role{DataActions: []string{pattern}}.Allows("Microsoft.CognitiveServices/accounts/OpenAI/files/write", true), pattern)
+		assert.Equal(t, allowed, rights.Role{DataActions: []string{pattern}}.Allows("Microsoft.CognitiveServices/accounts/OpenAI/files/write", true), pattern)
 	}
 }
 
