@@ -71,7 +71,7 @@ func (f *family) takeOver(ctx *pulumi.Context, refused *pulumi.ErrorHookArgs) (s
 	command += fmt.Sprintf(" --protect=false --generate-code=false --stack %s --yes", ctx.Stack())
 	return fmt.Sprintf("%s exists already, and the state of stack %s does not know it: %s\n"+
 		"If an earlier update made it and never had the answer, take it over and run again:\n  %s\n"+
-		"If it is somebody else's, give this stack another name in base.names, or raise base.generation.", refused.Name, ctx.Stack(), id, command), nil
+		"If it is somebody else's, raise base.generation: it gives this stack new names.", refused.Name, ctx.Stack(), id, command), nil
 }
 
 // existing returns the id of what a create has met.
@@ -82,19 +82,23 @@ func existing(refusal string, inputs resource.PropertyMap) string {
 	if !existsInCluster.MatchString(refusal) {
 		return ""
 	}
-	metadata := inputs["metadata"]
-	if metadata.IsSecret() {
-		metadata = metadata.SecretValue().Element
-	}
-	if !metadata.IsObject() {
-		return ""
+	named := inputs // a Helm release has its name at the top, objects have it in their metadata
+	if metadata := open(inputs["metadata"]); metadata.IsObject() {
+		named = metadata.ObjectValue()
 	}
 	text := func(key resource.PropertyKey) string {
-		v := metadata.ObjectValue()[key]
-		if !v.IsString() {
-			return ""
+		if v := open(named[key]); v.IsString() {
+			return v.StringValue()
 		}
-		return v.StringValue()
+		return ""
 	}
 	return strings.TrimPrefix(text("namespace")+"/"+text("name"), "/")
+}
+
+// open takes the mark of a secret from a value.
+func open(v resource.PropertyValue) resource.PropertyValue {
+	if v.IsSecret() {
+		return v.SecretValue().Element
+	}
+	return v
 }
