@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
@@ -96,12 +95,8 @@ func (at screen) livePlanOf(c *cobra.Command, f planFlags) (livePlan, error) {
 		return livePlan{}, err
 	}
 	fmt.Fprintf(at.stderr, "OneDoor %s of %s: previews the stack without Azure first, to know what to ask.\n", c.Name(), s.name)
-	session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
-	result, err := session.Preview(c.Context())
-	if err != nil && (result == nil || !result.Complete) { // a plan that only policies refuse is whole
-		return livePlan{}, err
-	}
-	return livePlan{s.name, result.Resources, s.dir, s.file}, nil
+	resources, err := at.declared(c.Context(), s)
+	return livePlan{s.name, resources, s.dir, s.file}, err
 }
 
 // ended is what a command that reports ends with.

@@ -83,12 +83,18 @@ func (at screen) planOf(ctx context.Context, command string, f *flags, record st
 		f.out = filepath.Join(s.dir, "out")
 	}
 	fmt.Fprintf(at.stderr, "OneDoor %s of %s. %s\n", command, s.name, simulated)
+	resources, err := at.declared(ctx, s)
+	return s.name, planned(resources), err
+}
+
+// declared are the resources of a new preview. A plan that only policies refuse is whole.
+func (at screen) declared(ctx context.Context, s stack) ([]engine.Resource, error) {
 	session := &embedded.Session{Dir: s.dir, StackFile: s.file, Stack: s.name, Home: filepath.Join(s.dir, ".onedoor"), Progress: at.stderr}
 	result, err := session.Preview(ctx)
-	if err != nil && (result == nil || !result.Complete) { // a plan that only policies refuse is whole
-		return "", nil, err
+	if err != nil && (result == nil || !result.Complete) {
+		return nil, err
 	}
-	return s.name, planned(result.Resources), nil
+	return result.Resources, nil
 }
 
 // planned are the resources as reach reads them.

@@ -98,8 +98,8 @@ func port(name string, number int) corev1.ContainerPortArgs {
 // https://github.com/ray-project/ray/blob/master/docker/base-deps/Dockerfile
 const rayUser = 1000
 
-// security is a container of Ray, which writes to its own files: logs and sockets
-// below /tmp/ray.
+// security is a container of Ray, which writes to its own files: logs and sockets in
+// its temporary folder.
 func security() corev1.SecurityContextArgs {
 	return corev1.SecurityContextArgs{
 		AllowPrivilegeEscalation: pulumi.Bool(false), RunAsNonRoot: pulumi.Bool(true), RunAsUser: pulumi.Int(rayUser),

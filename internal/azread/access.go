@@ -3,6 +3,7 @@ package azread
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -93,12 +94,23 @@ func (a *Azure) Assignments(ctx context.Context, scope string) ([]Assignment, er
 	var out []Assignment
 	for _, item := range found {
 		p := item.Properties
-		if p == nil || or(p.PrincipalID) == "" || or(p.RoleDefinitionID) == "" || or(p.Scope) == "" {
-			return nil, missing("principal, role and scope of an assignment")
+		if p == nil {
+			return nil, missing(whole)
 		}
-		out = append(out, Assignment{or(item.ID), *p.Scope, *p.PrincipalID, string(or(p.PrincipalType)), *p.RoleDefinitionID, or(p.Condition) != "", false})
+		out = append(out, Assignment{or(item.ID), or(p.Scope), or(p.PrincipalID), string(or(p.PrincipalType)), or(p.RoleDefinitionID), or(p.Condition) != "", false})
 	}
-	return out, nil
+	return entire(out)
+}
+
+// whole is what an assignment cannot be judged without.
+const whole = "principal, role and scope of an assignment"
+
+// entire refuses a list in which an assignment is not whole.
+func entire(found []Assignment) ([]Assignment, error) {
+	if slices.ContainsFunc(found, func(a Assignment) bool { return a.Principal == "" || a.Role == "" || a.Scope == "" }) {
+		return nil, missing(whole)
+	}
+	return found, nil
 }
 
 // Eligible are the assignments at the scope and above it that a principal may
@@ -116,12 +128,12 @@ func (a *Azure) Eligible(ctx context.Context, scope string) ([]Assignment, error
 	var out []Assignment
 	for _, item := range found {
 		p := item.Properties
-		if p == nil || or(p.PrincipalID) == "" || or(p.RoleDefinitionID) == "" || or(p.Scope) == "" {
-			return nil, missing("principal, role and scope of an eligible assignment")
+		if p == nil {
+			return nil, missing(whole)
 		}
-		out = append(out, Assignment{or(item.ID), *p.Scope, *p.PrincipalID, string(or(p.PrincipalType)), *p.RoleDefinitionID, or(p.Condition) != "", true})
+		out = append(out, Assignment{or(item.ID), or(p.Scope), or(p.PrincipalID), string(or(p.PrincipalType)), or(p.RoleDefinitionID), or(p.Condition) != "", true})
 	}
-	return out, nil
+	return entire(out)
 }
 
 // Definition is what a role definition allows, one Role for each of its

@@ -22,7 +22,7 @@ func api(inbound, backend, outbound, onError string) interp.Config {
 		Path: "api", Operations: []apimpolicy.Operation{{ID: "op", Method: "POST", Template: "/a/{p}", Path: "/a"}},
 		API: apimpolicy.Document{Name: "api", Text: "<policies><inbound><base />" + inbound + "</inbound><backend>" + backend +
 			"</backend><outbound><base />" + outbound + "</outbound><on-error><base />" + onError + "</on-error></policies>"},
-		Backends: map[string]interp.Backend{"echo": {URL: "https://echo/root", Headers: map[string]string{"x-key": "k"}, Handler: http.HandlerFunc(echo)}},
+		Backends: map[string]interp.Backend{"echo": {URL: "https://echo/base", Headers: map[string]string{"x-key": "k"}, Handler: http.HandlerFunc(echo)}},
 	}
 }
 
@@ -51,7 +51,7 @@ func call(t *testing.T, config interp.Config, body string, headers ...string) *h
 func TestACallGoesOnAsItIs(t *testing.T) {
 	t.Parallel()
 	w := call(t, api("", toEcho, "", ""), "hi")
-	assert.Equal(t, "POST /root/a/v?q=1 key=k body=hi", w.Body.String())
+	assert.Equal(t, "POST /base/a/v?q=1 key=k body=hi", w.Body.String())
 	assert.Equal(t, "echo", w.Header().Get("x-from"))
 }
 
@@ -59,7 +59,7 @@ func TestRequestsAreChanged(t *testing.T) {
 	t.Parallel()
 	w := call(t, api(`<rewrite-uri template="/b" copy-unmatched-params="false" /><set-body>@(context.Request.MatchedParameters["p"] + "!")</set-body>`, toEcho,
 		`<set-header name="x-from" exists-action="delete" /><set-header name="x-new" exists-action="override"><value>1</value></set-header>`, ""), "hi")
-	assert.Equal(t, "POST /root/b? key=k body=v!", w.Body.String())
+	assert.Equal(t, "POST /base/b? key=k body=v!", w.Body.String())
 	assert.Empty(t, w.Header().Get("x-from"))
 	assert.Equal(t, "1", w.Header().Get("x-new"))
 }
