@@ -1,6 +1,9 @@
 package schedule
 
 import (
+	"maps"
+	"slices"
+
 	"onedoor/services/controlplane/account"
 	"onedoor/services/controlplane/jobs"
 )
@@ -43,7 +46,8 @@ func (l *Leader) compare(open []*jobs.Job) {
 	for _, alias := range l.Settings.Aliases {
 		configured[alias.Deployment] = int64(alias.EnqueuedTokens)
 	}
-	for deployment, quota := range l.quotas {
+	for _, deployment := range slices.Sorted(maps.Keys(l.quotas)) {
+		quota := l.quotas[deployment]
 		more := quota.Enqueued - running[deployment]
 		l.Drift(deployment, more)
 		if max(more, -more)*100 > quota.Most*drift {

@@ -89,10 +89,12 @@ func (l *Leader) forgetJobs(ctx context.Context, tenant string, before time.Time
 	}
 	for _, j := range found {
 		if over(j) && j.Ended.Before(before) {
-			if err := l.Jobs.Remove(ctx, j); err != nil && !errors.Is(err, ledger.ErrChanged) {
+			switch err := l.Jobs.Remove(ctx, j); {
+			case err == nil:
+				l.Log.InfoContext(ctx, "the ledger forgets a job", "tenant", tenant, "job", j.ID, "ended", j.Ended)
+			case !errors.Is(err, ledger.ErrChanged): // one that somebody has just written is for the next sweep
 				return 0, err
 			}
-			l.Log.InfoContext(ctx, "the ledger forgets a job", "tenant", tenant, "job", j.ID, "ended", j.Ended)
 		}
 		l.sweep.after = j.ID
 	}
