@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"onedoor/services/controlplane/account"
@@ -242,10 +244,11 @@ func (l *Leader) lost(ctx context.Context, batch account.Batch, mark stamp.Stamp
 	}, sum, true, nil
 }
 
-// aliasOf is the alias that a deployment serves; "" for none.
+// aliasOf is the alias that a deployment serves, the first by name if it serves more;
+// "" for none.
 func (l *Leader) aliasOf(deployment string) string {
-	for alias, known := range l.Settings.Aliases {
-		if known.Deployment == deployment {
+	for _, alias := range slices.Sorted(maps.Keys(l.Settings.Aliases)) {
+		if l.Settings.Aliases[alias].Deployment == deployment {
 			return alias
 		}
 	}
