@@ -51,9 +51,9 @@ func manifests(t *testing.T, result *engine.Result) []*unstructured.Unstructured
 			return err
 		}
 		text, err := os.ReadFile(path)
-		_, objects, _ := strings.Cut(string(text), "\n") // after the preamble, which names both words
+		_, objects, _ := strings.Cut(string(text), "\n") // after the preamble, which names the word
+		// A secret may stay hidden: the word in its place is a string, as the secret is.
 		assert.NotContains(t, objects, engine.Unknown, path)
-		assert.NotContains(t, objects, engine.Secret, path)
 		out = append(out, parse(t, string(text)))
 		return err
 	}))
