@@ -75,7 +75,7 @@ func TestAReplayIsWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// allEnv makes the test below run every bad stack, as .ci/run does; otherwise it runs
+// allEnv makes the test below run every bad stack, as .ci/nightly does; otherwise it runs
 // those of the doors and a sample of the others, since each is a run of the engine.
 const allEnv = "ONEDOOR_BAD_STACKS"
 

@@ -9,15 +9,18 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 )
 
 //go:embed mutants.yaml
@@ -34,46 +37,63 @@ type mutant struct {
 }
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	short := flag.Bool("short", false, "try one fault for each package of tests")
+	flag.Parse()
+	if err := run(flag.Args(), *short); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run tries every fault, or those whose names are given.
-func run(names []string) error {
+// run tries every fault, or those whose names are given, a few at a time: much of the
+// work is the linker's, which uses one core.
+func run(names []string, short bool) error {
+	mutants, err := chosen(names, short)
+	if err != nil {
+		return err
+	}
+	failed := make([]error, len(mutants))
+	var tries errgroup.Group
+	tries.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range mutants {
+		tries.Go(func() error {
+			start := time.Now()
+			if err := m.try(); err != nil {
+				fmt.Printf("SURVIVED %s: %v\n", m.Name, err)
+				failed[i] = fmt.Errorf("%s: %w", m.Name, err)
+				return nil
+			}
+			fmt.Printf("killed   %s by %s, %s\n", m.Name, m.Test, time.Since(start).Round(100*time.Millisecond))
+			return nil
+		})
+	}
+	_ = tries.Wait() // all are tried; failed has what survived
+	failed = slices.DeleteFunc(failed, func(err error) bool { return err == nil })
+	fmt.Printf("%d of %d mutants killed\n", len(mutants)-len(failed), len(mutants))
+	return errors.Join(failed...)
+}
+
+// chosen reads the faults that have one of the names, all if there are none, or only
+// the first for each package of tests.
+func chosen(names []string, short bool) ([]mutant, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(table))
 	decoder.KnownFields(true)
 	var mutants []mutant
 	if err := decoder.Decode(&mutants); err != nil {
-		return fmt.Errorf("mutants.yaml: %w", err)
+		return nil, fmt.Errorf("mutants.yaml: %w", err)
 	}
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = true
-	}
-	var failed []error
-	tried := 0
-	for _, m := range mutants {
-		if len(names) > 0 && !wanted[m.Name] {
-			continue
-		}
-		tried++
-		start := time.Now()
-		if err := m.try(); err != nil {
-			fmt.Printf("SURVIVED %s: %v\n", m.Name, err)
-			failed = append(failed, fmt.Errorf("%s: %w", m.Name, err))
-			continue
-		}
-		fmt.Printf("killed   %s by %s, %s\n", m.Name, m.Test, time.Since(start).Round(100*time.Millisecond))
-	}
+	var unknown []error
 	for _, name := range names {
 		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.Name == name }) {
-			failed = append(failed, fmt.Errorf("no mutant is named %s", name))
+			unknown = append(unknown, fmt.Errorf("no mutant is named %s", name))
 		}
 	}
-	fmt.Printf("%d of %d mutants killed\n", tried-len(failed), tried)
-	return errors.Join(failed...)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(mutants, func(m mutant) bool {
+		left := len(names) > 0 && !slices.Contains(names, m.Name) || short && seen[m.In]
+		seen[m.In] = seen[m.In] || !left
+		return left
+	}), errors.Join(unknown...)
 }
 
 // try applies the fault and runs its test, which must fail.
