@@ -18,7 +18,7 @@ func recorded(t *testing.T, stack string) []reach.Resource {
 	t.Helper()
 	_, resources, err := readPlan(filepath.Join("../../tests/testdata", stack+".preview.json"))
 	require.NoError(t, err)
-	return resources
+	return planned(resources)
 }
 
 // The pages of the documentation are what the code says.

@@ -44,10 +44,13 @@ func report(w io.Writer, err error) int {
 	if _, ok := errors.AsType[realError](err); ok {
 		return exitUser
 	}
+	code := codeOf(err)
 	if _, ok := errors.AsType[incomplete](err); ok {
+		if code == exitUser {
+			return exitUser
+		}
 		return exitPartial
 	}
-	code := codeOf(err)
 	if code == exitInternal {
 		fmt.Fprintln(w, "\nThis looks like a fault of OneDoor or of this machine, not of your configuration.")
 	}

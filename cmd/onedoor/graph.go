@@ -32,7 +32,7 @@ func (at screen) graph() *cobra.Command {
 		Args:    noArguments("name the stack with --stack, or a record with --plan"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.plan != "" && c.Flags().Changed("stack") {
-				return usageError{fmt.Errorf("--plan and --stack: got both, want one; a record says which stack it is of")}
+				return errTwoPlans
 			}
 			of := flags{stack: f.stack, out: f.out}
 			stack, resources, err := at.planOf(c.Context(), "graph", &of, f.plan)

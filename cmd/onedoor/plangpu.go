@@ -43,12 +43,7 @@ func (at screen) planGPU() *cobra.Command {
 		Example: "  onedoor plan-gpu --model Llama-3.1-8B-Instruct --vm Standard_NC24ads_A100_v4 --mig MIG3g --context 16384 --concurrency 4\n" +
 			"  onedoor plan-gpu --model gpt-oss-120b --context 32768\n" +
 			"  onedoor plan-gpu --model my-model.json --vm Standard_ND96isr_H200_v5 --context 8192 --json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("onedoor plan-gpu takes no arguments, got %q; name the model with --model", args)}
-			}
-			return nil
-		},
+		Args: noArguments("name the model with --model"),
 		RunE: func(*cobra.Command, []string) error {
 			request, prices, err := f.request(at.dir)
 			if f.vm == "" {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
@@ -17,8 +15,8 @@ import (
 	"onedoor/internal/preflight"
 )
 
-// incomplete is an error that leaves things unchecked: a mistake in the command, a
-// plan that cannot be made, answers that did not come.
+// incomplete is an error that leaves things unchecked: a plan that cannot be made,
+// answers that did not come. Of a mistake it is one all the same.
 type incomplete struct{ error }
 
 // Unwrap returns the cause.
@@ -54,10 +52,12 @@ func (f *planFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&f.stack, "stack", "s", "dev", "name of a stack, or path of a stack file")
 	c.Flags().StringVar(&f.plan, "plan", "", "record of a preview, to read instead of a new one")
 	c.Flags().BoolVar(&f.json, "json", false, "print the report for machines")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return incomplete{err} })
+	// What is wrong with the words is about the real Azure, too.
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return incomplete{usageError{err}} })
+	none := noArguments("name the stack with --stack, or a record with --plan")
 	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return incomplete{fmt.Errorf("onedoor %s takes no arguments, got %q; name the stack with --stack, or a record with --plan", c.Name(), args)}
+		if err := none(c, args); err != nil {
+			return incomplete{err}
 		}
 		return nil
 	}
@@ -74,21 +74,11 @@ type livePlan struct {
 // livePlanOf previews the stack offline, or reads the record of a preview.
 func (at screen) livePlanOf(c *cobra.Command, f planFlags) (livePlan, error) {
 	if f.plan != "" && c.Flags().Changed("stack") {
-		return livePlan{}, errors.New("--plan and --stack: got both, want one; a record says which stack it is of")
+		return livePlan{}, errTwoPlans
 	}
 	if f.plan != "" {
-		raw, err := os.ReadFile(at.path(f.plan))
-		if err != nil {
-			return livePlan{}, fmt.Errorf("--plan: %w; onedoor preview writes one", err)
-		}
-		var record struct {
-			Stack     string            `json:"stack"`
-			Resources []engine.Resource `json:"resources"`
-		}
-		if err := json.Unmarshal(raw, &record); err != nil || len(record.Resources) == 0 {
-			return livePlan{}, fmt.Errorf("--plan: %s is no record of a preview with resources; onedoor preview writes one", f.plan)
-		}
-		return livePlan{stack: record.Stack, resources: record.Resources}, nil
+		stack, resources, err := readPlan(at.path(f.plan))
+		return livePlan{stack: stack, resources: resources}, err
 	}
 	s, err := findStack(at.dir, f.stack)
 	if err != nil {

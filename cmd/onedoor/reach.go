@@ -35,15 +35,10 @@ func (at screen) reach() *cobra.Command {
 			"It ends with 1 when a flow that the platform needs does not connect, or when a model\n" +
 			"can be reached by a way that is no door.",
 		Example: "  onedoor reach\n  onedoor reach --stack prod --html reach.html\n  onedoor reach --plan out/prod/preview.json --json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("onedoor reach takes no arguments, got %q; name the stack with --stack, or a record with --plan", args)}
-			}
-			return nil
-		},
+		Args:    noArguments("name the stack with --stack, or a record with --plan"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.plan != "" && c.Flags().Changed("stack") {
-				return usageError{fmt.Errorf("--plan and --stack: got both, want one; a record says which stack it is of")}
+				return errTwoPlans
 			}
 			report, err := at.judgeReach(c.Context(), &f)
 			if err != nil {
@@ -73,7 +68,8 @@ func (at screen) judgeReach(ctx context.Context, f *reachFlags) (reach.Report, e
 // which it fills in where files go. It returns the stack's name, too.
 func (at screen) planOf(ctx context.Context, command string, f *flags, record string) (string, []reach.Resource, error) {
 	if record != "" {
-		return readPlan(at.path(record))
+		stack, resources, err := readPlan(at.path(record))
+		return stack, planned(resources), err
 	}
 	s, err := findStack(at.dir, f.stack)
 	if err != nil {
@@ -122,15 +118,18 @@ func proven(result *engine.Result) error {
 	return usageError{fmt.Errorf("%s: the plan is not what it must be (onedoor reach shows all of it):\n%w", result.Stack, errors.Join(wrong...))}
 }
 
-// readPlan reads the record of a preview.
-func readPlan(path string) (string, []reach.Resource, error) {
+// errTwoPlans refuses two answers to the question which plan a command is about.
+var errTwoPlans = usageError{errors.New("--plan and --stack: got both, want one; a record says which stack it is of")}
+
+// readPlan reads the stack's name and the resources from the record of a preview.
+func readPlan(path string) (string, []engine.Resource, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return "", nil, usageError{fmt.Errorf("--plan: %w; onedoor preview writes one", err)}
 	}
 	var record struct {
-		Stack     string           `json:"stack"`
-		Resources []reach.Resource `json:"resources"`
+		Stack     string            `json:"stack"`
+		Resources []engine.Resource `json:"resources"`
 	}
 	if err := json.Unmarshal(raw, &record); err != nil || len(record.Resources) == 0 {
 		return "", nil, usageError{fmt.Errorf("--plan: %s is no record of a preview with resources; onedoor preview writes one", path)}

@@ -72,19 +72,32 @@ func (at screen) verifyAsking(a asked) *cobra.Command {
 	return c
 }
 
-// runVerify verifies and writes the evidence.
-func (at screen) runVerify(c *cobra.Command, f verifyFlags, a asked) (verify.Result, []string, error) {
+// check returns when it was verified, or all mistakes in the flags.
+func (f verifyFlags) check() (time.Time, error) {
+	var mistakes []error
 	collected := time.Now()
 	if f.at != "" {
 		var err error
 		if collected, err = time.Parse(time.RFC3339, f.at); err != nil {
-			return verify.Result{}, nil, fmt.Errorf("--at: got %q, want a time as 2026-11-29T12:00:00Z", f.at)
+			mistakes = append(mistakes, fmt.Errorf("--at: got %q, want a time as 2026-11-29T12:00:00Z", f.at))
 		}
 	}
 	for _, id := range f.known {
 		if !az.IsGUID(id) {
-			return verify.Result{}, nil, fmt.Errorf("--known: got %q, want the object id of a principal, which is a GUID", id)
+			mistakes = append(mistakes, fmt.Errorf("--known: got %q, want the object id of a principal, which is a GUID", id))
 		}
+	}
+	if len(mistakes) > 0 {
+		return time.Time{}, usageError{errors.Join(mistakes...)}
+	}
+	return collected, nil
+}
+
+// runVerify verifies and writes the evidence.
+func (at screen) runVerify(c *cobra.Command, f verifyFlags, a asked) (verify.Result, []string, error) {
+	collected, err := f.check()
+	if err != nil {
+		return verify.Result{}, nil, err
 	}
 	plan, err := at.livePlanOf(c, f.planFlags)
 	if err != nil {
@@ -115,7 +128,7 @@ func jobs(f verifyFlags) (verify.Prober, error) {
 	rules.ExplicitPath = f.kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("--kubeconfig: %w; az aks get-credentials writes one", err)
+		return nil, usageError{fmt.Errorf("--kubeconfig: %w; az aks get-credentials writes one", err)}
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
