@@ -3,6 +3,8 @@
 package judges
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +12,8 @@ import (
 )
 
 // What a stack declares is what Kubernetes and the operators take, field by field,
-// and the API server has nothing to say about it.
+// and the API server has nothing to say about it. Workers are as many at most as the
+// quota has room for.
 func TestEveryManifestIsAccepted(t *testing.T) {
 	for _, stack := range []string{"dev", "prod"} {
 		t.Run(stack, func(t *testing.T) {
@@ -20,10 +23,13 @@ func TestEveryManifestIsAccepted(t *testing.T) {
 			config := rest.CopyConfig(newCluster(t).config)
 			config.WarningHandler = said
 			c := newClient(t, config)
-			kinds := map[string]int{}
+			kinds, room := map[string]int{}, room(t, filepath.Join(projectDir, "Pulumi."+stack+".yaml"))
 			for _, object := range objects {
 				assert.NoError(t, c.apply(t.Context(), object), "%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 				kinds[object.GetKind()]++
+				if queue, ok := strings.CutPrefix(object.GetName(), "worker-"); ok && strings.HasPrefix(object.GetKind(), "Scaled") {
+					assert.Equal(t, room[queue], c.most(t, object), "workers of %s: what the quota has room for", queue)
+				}
 			}
 			for _, kind := range []string{"CiliumNetworkPolicy", "CronJob", "DaemonSet", "Deployment", "ScaledJob", "ScaledObject", "SecretProviderClass", "TriggerAuthentication", "ValidatingAdmissionPolicy"} {
 				assert.NotZero(t, kinds[kind], kind)

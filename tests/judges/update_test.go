@@ -39,8 +39,11 @@ func TestUpdatesOfARealCluster(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]int{"same": len(made.Resources)}, again.Changes)
 
-	text, image := c.scaler(t, "worker-text"), c.scaler(t, "worker-image")
-	s.StackFile = edited(t, s.StackFile, "        itemTime: 15s\n        tokensPerItem: 1500\n", "        itemTime: 15s\n        tokensPerItem: 700\n")
+	text := kindOf("keda.sh/v1alpha1", "ScaledObject", kube.Workers, "worker-text")
+	assert.Equal(t, room(t, s.StackFile)["text"], c.most(t, text))
+	image := c.scaler(t, "worker-image")
+	s.StackFile = edited(t, s.StackFile, "        itemTime: 15s\n        tokensPerItem: 1500\n", "        itemTime: 20s\n        tokensPerItem: 1000\n")
+	require.NotEqual(t, c.most(t, text), room(t, s.StackFile)["text"], "less work takes more replicas")
 	changed, err := s.Up(t.Context())
 	require.NoError(t, err)
 	var updated []string
@@ -49,8 +52,8 @@ func TestUpdatesOfARealCluster(t *testing.T) {
 			updated = append(updated, r.Op+" "+r.Name)
 		}
 	}
-	assert.Equal(t, []string{"update workers-text", "update workers-text-scaler"}, updated)
-	assert.NotEqual(t, text, c.scaler(t, "worker-text"))
+	assert.Equal(t, []string{"update cluster-base-onedoor-workers-quota", "update workers-text", "update workers-text-scaler"}, updated)
+	assert.Equal(t, room(t, s.StackFile)["text"], c.most(t, text))
 	assert.Equal(t, image, c.scaler(t, "worker-image"), "another queue's")
 
 	s.StackFile = edited(t, s.StackFile, "  onedoor:cluster:\n", "  onedoor:cluster:\n    inCluster: skip\n")
@@ -101,8 +104,8 @@ func (c *cluster) scaler(t *testing.T, name string) []any {
 	return []any{live.GetAnnotations(), live.Object["spec"]}
 }
 
-// most is the most replicas of a ScaledObject.
-func (c *cluster) most(t *testing.T, object *unstructured.Unstructured) int64 {
+// most is the most replicas of a ScaledObject or a ScaledJob.
+func (c client) most(t *testing.T, object *unstructured.Unstructured) int64 {
 	t.Helper()
 	live, err := c.get(t.Context(), object)
 	require.NoError(t, err)
