@@ -12,11 +12,12 @@ import (
 )
 
 // What azure-native and kubernetes say of a create that met something. Only the former
-// names its id.
+// names its id; for a release the latter passes on Helm's words.
 // https://github.com/pulumi/pulumi-azure-native/blob/v2/provider/pkg/provider/provider.go
+// https://github.com/helm/helm/blob/v3.18.6/pkg/action/install.go
 var (
 	existsInAzure   = regexp.MustCompile(`cannot create already existing (?:sub)?resource '([^']+)'`)
-	existsInCluster = regexp.MustCompile(`not successfully created by the Kubernetes API server: .* already exists`)
+	existsInCluster = regexp.MustCompile(`not successfully created by the Kubernetes API server: .* already exists|cannot re-use a name that is still in use`)
 )
 
 // family keeps what a command to import a resource needs and a hook is not told: the

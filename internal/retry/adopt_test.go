@@ -23,7 +23,7 @@ func TestWhatACreateMetIsNamed(t *testing.T) {
 		"Object":              {cluster, namespaced, "batch/worker"},
 		"Object of no space":  {cluster, alone, "batch"},
 		"Object, secret name": {cluster, resource.PropertyMap{"metadata": resource.MakeSecret(alone["metadata"])}, "batch"},
-		"Helm release":        {cluster, resource.NewPropertyMapFromMap(map[string]any{"namespace": "serving", "name": "kuberay-operator"}), "serving/kuberay-operator"},
+		"Helm release":        {"cannot re-use a name that is still in use", resource.NewPropertyMapFromMap(map[string]any{"namespace": "serving", "name": "kuberay-operator"}), "serving/kuberay-operator"},
 		"Other refusal":       {`Code="RequestConflict"`, alone, ""},
 		"Another's object":    {`Code="Conflict" Message="an alert with this name already exists"`, alone, ""},
 	} {
