@@ -231,8 +231,11 @@ func (p *kubernetes) Create(ctx context.Context, req *pulumirpc.CreateRequest) (
 	return &pulumirpc.CreateResponse{Id: id, Properties: outputs}, nil
 }
 
-// creationError says what the real provider says.
+// creationError says what the real provider says; of a release, Helm's words alone (A653).
 func (q *kubeRequest) creationError(err error) error {
+	if q.release() {
+		return err
+	}
 	return fmt.Errorf("resource %q was not successfully created by the Kubernetes API server: %w", q.urn, err)
 }
 
@@ -323,7 +326,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("failed to read resource state due to unreachable cluster (%w). If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE environment variable set to \"true\"", err)
 }
 
-// Delete removes an object; one that is gone already is fine.
+// Delete removes an object; one that is gone already is fine, but for a release (A653).
 func (p *kubernetes) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
 	defer p.cloud.enter()()
 	q, err := p.request(ctx, req.GetUrn(), req.GetOldInputs())
@@ -342,7 +345,11 @@ func (p *kubernetes) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (
 	}
 	_, failure, err := p.cloud.writeObject(q, gone)
 	var refusal *kube.Status
-	if errors.As(err, &refusal) && (refusal.Reason == kube.NotFound || refusal.Reason == kube.Unreachable && q.config.deleteUnreachable) {
+	switch errors.As(err, &refusal); {
+	case refusal == nil:
+	case refusal.Reason == kube.NotFound && q.release():
+		err = fmt.Errorf("uninstall: Release not loaded: %s: release: not found", gone.Key.Name)
+	case refusal.Reason == kube.NotFound, refusal.Reason == kube.Unreachable && q.config.deleteUnreachable:
 		err = nil
 	}
 	if err = errors.Join(err, failure); err != nil {

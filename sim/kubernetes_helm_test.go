@@ -57,7 +57,7 @@ func TestKubernetesRelease(t *testing.T) {
 	assert.NotContains(t, out, "metadata")
 	assert.Equal(t, r.outputs, e.read(r).outputs)
 	_, err := e.create(token, "again", props(right), false)
-	require.ErrorContains(t, err, "already exists")
+	require.ErrorContains(t, err, "cannot re-use a name that is still in use") // A653
 	d := e.diff(r, props(with(right, m{"version": "1.5.1"})))
 	assert.Empty(t, d.GetReplaces())
 	assert.Equal(t, []string{"version"}, d.GetDiffs())
@@ -67,4 +67,5 @@ func TestKubernetesRelease(t *testing.T) {
 	assert.InDelta(t, 2, u.outputs.Mappable()["status"].(m)["revision"], 0)
 	require.NoError(t, e.delete(r))
 	assert.Empty(t, e.read(r).id)
+	require.ErrorContains(t, e.delete(r), "uninstall: Release not loaded: ray: release: not found")
 }

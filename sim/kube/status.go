@@ -48,7 +48,11 @@ func resourceOf(k manifest.ObjectKey) string {
 }
 
 func alreadyExists(k manifest.ObjectKey) *Status {
-	return &Status{http.StatusConflict, AlreadyExists, fmt.Sprintf("%s %q already exists", resourceOf(k), k.Name)}
+	message := fmt.Sprintf("%s %q already exists", resourceOf(k), k.Name)
+	if k.APIVersion == ReleaseVersion && k.Kind == ReleaseKind {
+		message = "cannot re-use a name that is still in use" // Helm's words (A653)
+	}
+	return &Status{http.StatusConflict, AlreadyExists, message}
 }
 
 func notFound(k manifest.ObjectKey) *Status {
