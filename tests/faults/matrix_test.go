@@ -151,6 +151,7 @@ func carryOut(t *testing.T, s *embedded.Session, p plan) {
 			assert.Equal(t, m.next, now.Op, "%s after it was %s", urn, m.name)
 		}
 		lost = append(lost, madeByAzure(err, struck, lost)...)
+		t.Logf("run %d: %d struck, %d to take over, %d left", runs, len(struck), len(lost), len(left)-len(struck))
 		if len(struck)+len(lost) == 0 {
 			require.NoError(t, err)
 			break
@@ -256,20 +257,25 @@ func sampled(ref *reference) []string {
 	return slices.DeleteFunc(firsts(ref.order), func(urn string) bool { _, ok := sample[typeOf(urn)]; return !ok })
 }
 
+// stacksOf are the stacks that a test of the matrix works on.
+func stacksOf() []string {
+	if full() {
+		return []string{"dev", "prod"}
+	}
+	return []string{"dev"}
+}
+
 // The next run makes up for whatever an operation has suffered.
 func TestTheNextUpdateMakesUpForFailures(t *testing.T) {
 	t.Parallel()
-	for _, stack := range []string{"dev", "prod"} {
-		if stack == "prod" && !full() {
-			continue
-		}
-		ref := undisturbed(t, stack)
-		p := plan{}
-		for _, urn := range sampled(ref) {
-			p[urn] = sample[typeOf(urn)]
-		}
+	for _, stack := range stacksOf() {
 		t.Run(stack, func(t *testing.T) {
 			t.Parallel()
+			ref := undisturbed(t, stack)
+			p := plan{}
+			for _, urn := range sampled(ref) {
+				p[urn] = sample[typeOf(urn)]
+			}
 			s := session(t, stack)
 			carryOut(t, s, p)
 			requireSettled(t, s, ref)
@@ -277,35 +283,38 @@ func TestTheNextUpdateMakesUpForFailures(t *testing.T) {
 	}
 }
 
-// The full matrix: each operation of dev, in each way; of answers that are lost one of each
-// type, since what follows is typed by hand.
+// The full matrix: each operation, in each way; of answers that are lost one of each type,
+// since what follows is typed by hand.
 func TestEveryOperationMayFail(t *testing.T) {
 	t.Parallel()
 	if !full() {
 		t.Skip("the full matrix takes long: set " + fullEnv + "=all")
 	}
-	ref := undisturbed(t, "dev")
-	for name, c := range map[string]struct {
-		modes []mode
-		urns  []string
-	}{
-		"refused":     {[]mode{refused, throttled}, ref.order},
-		"failed late": {[]mode{failedLate}, ref.order},
-		"answer lost": {[]mode{answerLost}, firsts(ref.order)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := plan{}
-			for i, urn := range c.urns {
-				if typeOf(urn) == byAzure {
-					continue // comes by itself once what it watches was struck; the sample has it
+	all := func(ref *reference) []string { return ref.order }
+	for _, stack := range stacksOf() {
+		for name, c := range map[string]struct {
+			modes []mode
+			urns  func(*reference) []string
+		}{
+			"refused":     {[]mode{refused, throttled}, all},
+			"failed late": {[]mode{failedLate}, all},
+			"answer lost": {[]mode{answerLost}, func(ref *reference) []string { return firsts(ref.order) }},
+		} {
+			t.Run(stack+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				ref := undisturbed(t, stack)
+				p := plan{}
+				for i, urn := range c.urns(ref) {
+					if typeOf(urn) == byAzure {
+						continue // comes by itself once what it watches was struck; the sample has it
+					}
+					p[urn] = c.modes[i%len(c.modes)]
 				}
-				p[urn] = c.modes[i%len(c.modes)]
-			}
-			s := session(t, "dev")
-			carryOut(t, s, p)
-			requireSettled(t, s, ref)
-		})
+				s := session(t, stack)
+				carryOut(t, s, p)
+				requireSettled(t, s, ref)
+			})
+		}
 	}
 }
 
