@@ -124,6 +124,7 @@ func under(t *testing.T, s *embedded.Session, p plan, method core.Method, operat
 	}
 	defer func() { s.Prepare = nil }()
 	result, err := operation(t.Context())
+	require.NotNil(t, result, "the engine did not run: %v", err)
 	struck := plan{}
 	for urn := range seen.urns {
 		struck[urn] = p[urn]
