@@ -83,6 +83,16 @@ func TestSilenceIsNoPass(t *testing.T) {
 	}
 }
 
+// Whoever names a directory need not make it first.
+func TestTheDirectoryIsMade(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "judged", "dev")
+	w, err := Open(dir, Pack{Name: "ab", Version: "1.0.0"}, "standard", nil)
+	require.NoError(t, err)
+	require.NoError(t, w.End())
+	assert.FileExists(t, filepath.Join(dir, "ab.jsonl"))
+}
+
 func TestANilWriterWritesNothing(t *testing.T) {
 	t.Parallel()
 	w, err := Open("", Pack{}, "", nil)

@@ -22,18 +22,26 @@ type Writer struct {
 	failed error
 }
 
-// Open starts a run of pack in dir. Without a dir the Writer is nil.
+// Open starts a run of pack in dir, which it makes. Without a dir the Writer is nil.
 func Open(dir string, pack Pack, profile string, rules []Rule) (*Writer, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	file, err := os.OpenFile(filepath.Join(dir, pack.Name+suffix), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	file, err := open(filepath.Join(dir, pack.Name+suffix))
 	if err != nil {
 		return nil, fmt.Errorf("results of policy pack %q (%s): %w", pack.Name, EnvDir, err)
 	}
 	w := &Writer{out: bufio.NewWriter(file)}
 	w.write(line{Kind: kindPack, Pack: &pack, Profile: profile, Rules: rules})
 	return w, w.Flush()
+}
+
+// open opens a file to add to, in a directory that may not be there yet.
+func open(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 }
 
 // Write adds judgements.
