@@ -210,7 +210,7 @@ func TestPlanGPUPageShowsTheScreen(t *testing.T) {
 		return text
 	}
 	var commands [][]string
-	for line := range strings.Lines(block("```\nonedoor ")) {
+	for line := range strings.Lines(block("```sh\nonedoor ")) {
 		line, _, _ = strings.Cut(line, "#")
 		commands = append(commands, strings.Fields(strings.TrimPrefix(line, "onedoor ")))
 	}

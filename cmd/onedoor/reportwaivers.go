@@ -37,7 +37,7 @@ func (at screen) reportWaivers() *cobra.Command {
 			"With --config it writes the configuration of a policy pack with the engine's exceptions.",
 		Example: "  onedoor report waivers out/prod/policy.json --base base/waivers.yaml\n" +
 			"  onedoor report waivers out/prod/policy.json --config platform=policies/platform/profiles/strict.json --out out/prod\n" +
-			"  pulumi preview --policy-pack policies/platform --policy-pack-config out/prod/platform.json",
+			"  pulumi preview -s prod --policy-pack policies/platform --policy-pack-config out/prod/platform.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageError{fmt.Errorf("onedoor report waivers: got %d files, want one policy.json", len(args))}
