@@ -33,7 +33,8 @@ func Pages(root string) ([]string, error) {
 type Command struct {
 	Page  string
 	Line  int      // of the page, from 1
-	Words []string // without assignments before it; expansions stand as they are written
+	Words []string // expansions stand as they are written
+	Env   []string // NAME=value, assigned before it
 }
 
 func (c Command) String() string {
@@ -135,6 +136,13 @@ func Parse(script string) ([]Command, error) {
 			c := Command{Line: int(call.Pos().Line())}
 			for _, word := range call.Args {
 				c.Words = append(c.Words, text(word.Parts))
+			}
+			for _, a := range call.Assigns {
+				value := ""
+				if a.Value != nil {
+					value = text(a.Value.Parts)
+				}
+				c.Env = append(c.Env, a.Name.Value+"="+value)
 			}
 			out = append(out, c)
 		}
