@@ -8,14 +8,17 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // Pulumi runs another command of the CLI over the stack, such as `import` or `state`, with
-// the providers attached, and returns what it printed. The program does not run.
+// the providers attached, and returns what it printed. The program runs where the command
+// asks for it.
 func (r *Run) Pulumi(ctx context.Context, args ...string) (string, error) {
 	if r.CLI.Path == "" || len(args) == 0 {
 		return "", errors.New("engine: Run.CLI (from Find) and a command are required")
@@ -43,7 +46,7 @@ func (r *Run) Pulumi(ctx context.Context, args ...string) (string, error) {
 		return "", err
 	}
 	defer stopProviders()
-	language, stopLanguage, err := serveLanguage()
+	language, stopLanguage, err := serveLanguage(r.Program)
 	if err != nil {
 		return "", err
 	}
@@ -63,35 +66,59 @@ func (r *Run) Pulumi(ctx context.Context, args ...string) (string, error) {
 	return cmd.stdout, nil
 }
 
-// language stands for the project's language host, which the CLI asks what else it must
-// install even where no program runs. All of it is here.
+// language stands for the project's language host, which the CLI asks to run the program,
+// and what else it must install even where none runs. All of it is here.
 type language struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
+
+	program pulumi.RunFunc
+	engine  atomic.Pointer[string] // where the engine listens, once it has said so
 }
 
 // Handshake implements pulumirpc.LanguageRuntimeServer.
-func (language) Handshake(context.Context, *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+func (l *language) Handshake(_ context.Context, req *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+	l.engine.Store(&req.EngineAddress)
 	return &pulumirpc.LanguageHandshakeResponse{}, nil
 }
 
+// Run implements pulumirpc.LanguageRuntimeServer.
+func (l *language) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	address := l.engine.Load()
+	if address == nil || l.program == nil {
+		return nil, errors.New("the engine has not said where it listens, or there is no program")
+	}
+	running, err := pulumi.NewContext(ctx, pulumi.RunInfo{
+		EngineAddr: *address, MonitorAddr: req.GetMonitorAddress(), Config: req.GetConfig(), ConfigSecretKeys: req.GetConfigSecretKeys(),
+		Project: req.GetProject(), Stack: req.GetStack(), Organization: req.GetOrganization(), Parallel: req.GetParallel(), DryRun: req.GetDryRun(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer running.Close()
+	if err := pulumi.RunWithContext(running, (&program{run: l.program}).call); err != nil {
+		return &pulumirpc.RunResponse{Error: err.Error()}, nil
+	}
+	return &pulumirpc.RunResponse{}, nil
+}
+
 // GetPluginInfo implements pulumirpc.LanguageRuntimeServer.
-func (language) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+func (*language) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{}, nil
 }
 
 // GetRequiredPackages implements pulumirpc.LanguageRuntimeServer.
-func (language) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+func (*language) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
 	return &pulumirpc.GetRequiredPackagesResponse{}, nil
 }
 
 // serveLanguage listens on a loopback port and returns the value for PULUMI_DEBUG_LANGUAGES.
-func serveLanguage() (attach string, stop func(), err error) {
+func serveLanguage(program pulumi.RunFunc) (attach string, stop func(), err error) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("language host: cannot listen on the loopback interface: %w", err)
 	}
 	s := grpc.NewServer()
-	pulumirpc.RegisterLanguageRuntimeServer(s, language{})
+	pulumirpc.RegisterLanguageRuntimeServer(s, &language{program: program})
 	go s.Serve(lis) //nolint:errcheck // ends with ErrServerStopped
 	return fmt.Sprintf("go:%d", lis.Addr().(*net.TCPAddr).Port), s.Stop, nil
 }

@@ -79,6 +79,23 @@ func TestPreviewGolden(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// TestPulumiRunsTheProgram: commands that are typed run the program as operations do.
+func TestPulumiRunsTheProgram(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	r := project(t, f, tiny(knobs{}))
+	_, err := r.Pulumi(t.Context(), "up", "--stack", "dev", "--yes")
+	require.NoError(t, err)
+	assert.Equal(t, 3, f.made())
+	same, err := r.Preview(t.Context())
+	require.NoError(t, err)
+	assert.False(t, same.HasChanges())
+
+	r.Program = func(*pulumi.Context) error { return errors.New("the program does not want to") }
+	_, err = r.Pulumi(t.Context(), "preview", "--stack", "dev")
+	require.ErrorContains(t, err, "the program does not want to")
+}
+
 // TestLifeCycle is up, refresh, preview, update, replacement, removal, destroy on one stack.
 func TestLifeCycle(t *testing.T) {
 	t.Parallel()
