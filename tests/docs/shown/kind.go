@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Kind is a sort of commands. One test runs all of a kind, as they are printed but for
-// the words that it says it replaces.
+// Kind is a sort of commands. One test runs those of a kind, as they are printed but for
+// the words that it says it replaces, and says which it can only parse.
 type Kind string
 
 // The kinds, with the test that runs each.
