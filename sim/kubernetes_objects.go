@@ -185,6 +185,9 @@ func (q *kubeRequest) outputs(body map[string]any, preview bool) (*structpb.Stru
 // program wrote them if nothing of them changed, otherwise as they are now in the
 // cluster, without what was never an input.
 func (q *kubeRequest) refreshed(body map[string]any) (*structpb.Struct, error) {
+	if q.release() && len(q.inputs) == 0 {
+		return marshal(toProperties(releaseOutputs(imported(body))), "kubernetes.read")
+	}
 	if q.release() {
 		return marshal(q.inputs, "kubernetes.read")
 	}
