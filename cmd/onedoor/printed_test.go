@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,38 +32,16 @@ func printed(t *testing.T, kind shown.Kind) [][]string {
 	return out
 }
 
-// The calls over a base work as documents print them: in a repository whose branch main
-// has another tag, beside a directory with the project as it was. Both states have the
-// same code, so that this program is the base's, too.
-func TestComparisonsWorkAsPrinted(t *testing.T) {
+// The calls over a base are such as the command takes. What they do is shown by
+// TestAHarmlessChangePasses and its neighbours, since each builds a program.
+func TestComparisonsAreTaken(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
-	was := filepath.Join(filepath.Dir(dir), "as-it-was")
-	require.NoError(t, os.CopyFS(was, os.DirFS(dir)))
-	commit(t, dir)
-	said, err := exec.Command("git", "-C", dir, "branch", "--move", "main").CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	for _, stack := range []string{"dev", "prod"} {
-		file := filepath.Join(dir, "Pulumi."+stack+".yaml")
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
-		changed := strings.Replace(string(raw), "costCentre: ", "costCentre: changed-", 1)
-		require.NotEqual(t, string(raw), changed)
-		require.NoError(t, os.WriteFile(file, []byte(changed), 0o644))
-	}
 	for _, words := range printed(t, shown.Compare) {
-		var out, errs bytes.Buffer
-		root := screen{dir, &out, &errs, selfBuild}.root()
-		root.SetArgs(words)
-		code := report(&errs, root.ExecuteContext(t.Context()))
-		assert.Equal(t, exitOK, code, "%v\n%s", words, errs.String())
-		if slices.Contains(words, "--json") {
-			var got struct{ Changes []any }
-			require.NoError(t, json.Unmarshal(out.Bytes(), &got), words)
-			assert.NotEmpty(t, got.Changes, words)
-			continue
-		}
-		assert.Contains(t, out.String(), "costCentre", words)
+		c, flags, err := screen{}.root().Find(words)
+		require.NoError(t, err, words)
+		require.NoError(t, c.ParseFlags(flags), words)
+		require.NoError(t, c.ValidateArgs(c.Flags().Args()), words)
+		assert.NotEmpty(t, c.Flag("base").Value.String(), words)
 	}
 }
 

@@ -32,8 +32,8 @@ changes nothing.
 | exit code | means |
 |---|---|
 | 0 | everything was checked, no errors; there may be warnings |
-| 1 | errors, whatever else could not be checked |
-| 2 | no errors, but not everything could be checked, or a mistake in the command |
+| 1 | errors, whatever else could not be checked, or a mistake in the command or the configuration |
+| 2 | no errors, but not everything could be checked |
 
 Credentials are those that Azure's SDKs find: a login of ` + "`az`" + `, a workload identity, or the environment. Without any,
 everything is not checked. A role of Reader at the subscription, and at networks that the stack peers with, is enough.

@@ -45,7 +45,7 @@ It changes nothing in Azure and reads no directory: a group is a group, and who 
 | info | worth knowing |
 | not checked | it could not be read or tried, and may be wrong |
 
-Exit code: 0 when all is well, 1 with errors, 2 when not everything could be checked or the command was wrong.
+Exit code: 0 when all is well, 1 with errors or a mistake in the command, 2 when not everything could be checked.
 
 ## Who deploys
 

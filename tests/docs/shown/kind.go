@@ -16,7 +16,7 @@ const (
 	Pulumi  Kind = "pulumi"  // TestPulumiWorksAsPrinted
 	Gateway Kind = "gateway" // calls of the gateway: TestCallsOfTheGatewayAreServed
 	Image   Kind = "image"   // builds of images: TestImagesAreBuiltAsPrinted
-	Compare Kind = "compare" // calls of onedoor over a base, in cmd/onedoor: TestComparisonsWorkAsPrinted
+	Compare Kind = "compare" // calls of onedoor over a base, in cmd/onedoor: TestComparisonsAreTaken
 	Azure   Kind = "azure"   // calls of onedoor that ask Azure, in cmd/onedoor: TestQuestionsToAzureWorkAsPrinted
 	Source  Kind = "source"  // calls of onedoor that read its source, in cmd/onedoor: TestDocsWorksAsPrinted
 	Forge   Kind = "forge"   // calls of onedoor that comment, in cmd/onedoor: TestCommentsWorkAsPrinted
