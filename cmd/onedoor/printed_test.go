@@ -103,7 +103,7 @@ func TestDocsWorksAsPrinted(t *testing.T) {
 }
 
 // The calls that comment work as documents print them, but that the forge is a fake.
-func TestCommentsWorkAsPrinted(t *testing.T) {
+func TestCommentsWorkAsPrinted(t *testing.T) { //nolint:paralleltest // sets the environment
 	dir := t.TempDir()
 	for _, file := range []string{"out/dev/change.md", "out/prod/change.md", "change-dev/change.md"} {
 		stack := filepath.Base(strings.TrimPrefix(filepath.Dir(file), "change-"))

@@ -94,7 +94,7 @@ func (l *language) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	defer running.Close()
+	defer func() { _ = running.Close() }() // nothing of it is kept
 	if err := pulumi.RunWithContext(running, (&program{run: l.program}).call); err != nil {
 		return &pulumirpc.RunResponse{Error: err.Error()}, nil
 	}

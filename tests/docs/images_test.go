@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -80,7 +81,7 @@ func (g *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", g.kinds[name])
 		w.Header().Set("Docker-Content-Digest", name)
-		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 		if r.Method == http.MethodGet {
 			_, _ = w.Write(text)
 		}
