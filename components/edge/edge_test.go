@@ -193,7 +193,7 @@ func TestTheCertificateIsWatched(t *testing.T) {
 	spec := plan.Get(t, "edge-tls").Input("spec").(map[string]any)
 	assert.Equal(t, "edge-client", spec["parameters"].(map[string]any)["clientID"])
 	assert.Equal(t, []string{"edge-principal " + az.SecretsUser.GUID + " at secrets/serving-edge"}, plan.Grants(), "one secret of the vault")
-	assert.Equal(t, []string{"properties.value"}, plan.Get(t, "edge-certificate").Options.Ignore)
+	assert.Equal(t, []string{"properties", "tags"}, plan.Get(t, "edge-certificate").Options.Ignore)
 }
 
 func TestObjectsAreLegal(t *testing.T) {
@@ -220,6 +220,7 @@ func TestTheDoorStandsAtItsPlannedAddress(t *testing.T) {
 	t.Parallel()
 	plan := fake.Run(t, fake.Update, program(args()))
 	service := plan.Get(t, "edge-door")
+	assert.Equal(t, []string{"spec.clusterIP", "spec.clusterIPs"}, service.Options.Ignore, "one that was imported must stay")
 	spec := service.Input("spec").(map[string]any)
 	assert.Equal(t, "LoadBalancer", spec["type"])
 	assert.Equal(t, "Local", spec["externalTrafficPolicy"])

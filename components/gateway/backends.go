@@ -7,13 +7,13 @@ import (
 	"time"
 
 	apimanagement "github.com/pulumi/pulumi-azure-native-sdk/apimanagement/v2/v20240501"
-	keyvault "github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2/v20230701"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/apimpolicy"
 	"onedoor/internal/az"
 	"onedoor/internal/az/openai"
 	"onedoor/internal/live"
+	"onedoor/internal/placeholder"
 	"onedoor/internal/ref"
 	"onedoor/internal/routing"
 )
@@ -75,37 +75,21 @@ func (b *builder) backends() ([]pulumi.Resource, error) {
 	return out, nil
 }
 
-// noKey is what a secret holds before somebody has written the key into it.
-const noKey = "not written yet"
-
 // secrets declares the secrets with the keys of back ends, by name: the gateway
 // can only name one that exists. The key itself is written by hand, as a new
-// version, which the program leaves alone; until then the back end refuses calls.
+// version; until then the back end refuses calls.
 func (b *builder) secrets() (map[string]pulumi.Resource, error) {
-	vault, err := az.ParseID(b.args.Vault.Plain)
-	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
-	}
 	out := map[string]pulumi.Resource{}
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(b.args.Secrets))) {
-		made, err := keyvault.NewSecret(b.ctx, b.name+"-secret-"+name, &keyvault.SecretArgs{
-			SecretName:        pulumi.String(name),
-			VaultName:         b.vault(vault.Name()),
-			ResourceGroupName: pulumi.String(vault.ResourceGroup),
-			Properties:        keyvault.SecretPropertiesArgs{ContentType: pulumi.String("API key of a back end"), Value: pulumi.String(noKey)},
-			Tags:              b.args.Scope.Tags(component),
-		}, b.in, pulumi.IgnoreChanges([]string{"properties.value"}))
+		made, err := placeholder.Secret(b.ctx, b.name+"-secret-"+name, placeholder.Args{
+			Scope: b.args.Scope, Component: component, Vault: b.args.Vault.Resource, Secret: name, ContentType: "API key of a back end",
+		}, b.in)
 		if err != nil {
-			return nil, fmt.Errorf("secret %q: %w", name, err)
+			return nil, err
 		}
 		out[name] = made
 	}
 	return out, nil
-}
-
-// vault is the name of the vault, once it is ready.
-func (b *builder) vault(name string) pulumi.StringOutput {
-	return b.args.Vault.ID.ApplyT(func(string) string { return name }).(pulumi.StringOutput)
 }
 
 // key declares the named value with a back end's key, and returns its name. The

@@ -513,7 +513,7 @@ func TestKeysOfBackEndsAreWrittenByHand(t *testing.T) {
 	plan := fake.Run(t, fake.Preview, program(given()))
 	secret := plan.Get(t, "gateway-secret-mistral-api-key")
 	assert.Equal(t, "not written yet", secret.Input("properties").(map[string]any)["value"])
-	assert.Equal(t, []string{"properties.value"}, secret.Options.Ignore)
+	assert.Equal(t, []string{"properties", "tags"}, secret.Options.Ignore)
 	assert.Contains(t, plan.Get(t, "gateway-key-mistral").DependsOn, "gateway-secret-mistral-api-key")
 	a := given()
 	a.Secrets = map[string]string{"mistral": "shared", "other": "shared"}

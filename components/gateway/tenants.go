@@ -121,7 +121,7 @@ func (b *builder) tenants(plans map[string]pulumi.Resource) error {
 		}
 		if _, err := keyvault.NewSecret(b.ctx, name+"-key", &keyvault.SecretArgs{
 			SecretName:        pulumi.String(KeySecret(tenant.Name, key.Generation)),
-			VaultName:         b.vault(vault.Name()),
+			VaultName:         b.args.Vault.ID.ApplyT(func(string) string { return vault.Name() }).(pulumi.StringOutput),
 			ResourceGroupName: pulumi.String(vault.ResourceGroup),
 			Properties: keyvault.SecretPropertiesArgs{
 				ContentType: pulumi.String("API key of the gateway"),

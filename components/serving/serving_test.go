@@ -265,7 +265,7 @@ func TestTheTokenNeverLeavesItsFile(t *testing.T) {
 	plan := fake.Run(t, fake.Update, program(args(m)))
 	assert.Empty(t, plan.Names(":PersistentVolume"))
 	assert.Equal(t, []string{"serving-principal " + az.SecretsUser.GUID + " at secrets/hugging-face"}, plan.Grants())
-	assert.Equal(t, []string{"properties.value"}, plan.Get(t, "serving-token").Options.Ignore)
+	assert.Equal(t, []string{"properties", "tags"}, plan.Get(t, "serving-token").Options.Ignore)
 	worker := at(service(t, plan, "llama-8b"), "rayClusterConfig", "workerGroupSpecs", 1, "template", "spec").(map[string]any)
 	assert.Contains(t, at(worker, "containers", 0, "env"), map[string]any{"name": "HF_TOKEN_PATH", "value": "/var/run/onedoor/hugging-face/token"})
 	assert.Equal(t, "hugging-face", at(worker, "volumes", 0, "csi", "volumeAttributes", "secretProviderClass"))

@@ -3,7 +3,6 @@ package serving
 import (
 	"fmt"
 
-	keyvault "github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2/v20230701"
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -11,6 +10,7 @@ import (
 	"onedoor/internal/az"
 	"onedoor/internal/kube"
 	"onedoor/internal/kube/secrets"
+	"onedoor/internal/placeholder"
 	"onedoor/internal/ref"
 )
 
@@ -72,27 +72,20 @@ func (b *builder) volume() (pulumi.StringInput, error) {
 	return ref.After(pulumi.String(app), claim), nil
 }
 
-// noToken is what the secret holds before somebody has written the token into it.
-const noToken = "not written yet"
-
 // token declares the secret with the token of Hugging Face, which the models'
 // identity may read, and how pods mount it. It returns the name of the mount. The
-// token is written by hand, as a new version, which the program leaves alone.
+// token is written by hand, as a new version.
 func (b *builder) token() (pulumi.StringInput, error) {
 	vault, err := az.ParseID(b.args.Token.Vault.Plain)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	secret := b.args.Token.Secret
-	made, err := keyvault.NewSecret(b.ctx, b.name+"-token", &keyvault.SecretArgs{
-		SecretName:        pulumi.String(secret),
-		VaultName:         b.args.Token.Vault.ID.ApplyT(func(string) string { return vault.Name() }).(pulumi.StringOutput),
-		ResourceGroupName: pulumi.String(vault.ResourceGroup),
-		Properties:        keyvault.SecretPropertiesArgs{ContentType: pulumi.String("token of Hugging Face"), Value: pulumi.String(noToken)},
-		Tags:              b.args.Scope.Tags(component),
-	}, b.azure, pulumi.IgnoreChanges([]string{"properties.value"}))
+	made, err := placeholder.Secret(b.ctx, b.name+"-token", placeholder.Args{
+		Scope: b.args.Scope, Component: component, Vault: b.args.Token.Vault, Secret: secret, ContentType: "token of Hugging Face",
+	}, b.azure)
 	if err != nil {
-		return nil, fmt.Errorf("secret: %w", err)
+		return nil, err
 	}
 	reads, err := b.args.Scope.Grant(b.ctx, b.name+"-reads-token", az.SecretsUser, b.args.Identity, ref.Ready(b.args.Token.Vault.Plain+"/secrets/"+secret, made), b.azure)
 	if err != nil {

@@ -98,7 +98,9 @@ func (d Door) Declare(ctx *pulumi.Context, name, app string, namespace pulumi.St
 				Name: pulumi.String(PortName), Port: pulumi.Int(443), TargetPort: pulumi.Int(Port), Protocol: pulumi.String("TCP"),
 			}},
 		},
-	}, slices.Clone(cluster)...)
+		// The cluster gives it. One that was imported has it among its inputs, where leaving
+		// it out would replace the service.
+	}, append(slices.Clone(cluster), pulumi.IgnoreChanges([]string{"spec.clusterIP", "spec.clusterIPs"}))...)
 	if err != nil {
 		return nil, fmt.Errorf("service: %w", err)
 	}

@@ -106,13 +106,13 @@ func override(ctx context.Context, path string) (CLI, error) {
 	return cli, nil
 }
 
-// probe runs `PATH version`, which takes about 0.2 s.
+// probe runs `PATH version`, which takes about 0.2 s, and on a machine that is busy far longer.
 func probe(ctx context.Context, path, source string) (CLI, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return CLI{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, abs, "version")
 	cmd.Env = append(withoutPulumi(os.Environ()), "PULUMI_SKIP_UPDATE_CHECK=true")

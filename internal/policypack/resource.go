@@ -24,6 +24,23 @@ type Resource struct {
 	Parent       string              // URN; known to stack rules only
 	Dependencies []string            // URNs; known to stack rules only
 	ByProperty   map[string][]string // URNs by input; known to stack rules only
+
+	read map[string]any
+}
+
+// Read is what read makes of the resource: rules that ask under the same key share one
+// reading, which none of them may change. Rules judge a resource one after another, so
+// that nothing is locked.
+func Read[T any](r *Resource, key string, read func(*Resource) T) T {
+	if known, ok := r.read[key].(T); ok {
+		return known
+	}
+	if r.read == nil {
+		r.read = map[string]any{}
+	}
+	made := read(r)
+	r.read[key] = made
+	return made
 }
 
 // Get reads a property: from the inputs, or from the outputs where the inputs do
@@ -65,6 +82,7 @@ type Stack struct {
 	// engine gives none when it analyses a stored state.
 	Config map[string]string
 
+	all    []*Resource // sorted by URN
 	byURN  map[string]*Resource
 	byType map[string][]*Resource // sorted by URN
 	by     map[string]map[string][]*Resource
@@ -75,18 +93,16 @@ func NewStack(resources []*Resource) *Stack {
 	s := &Stack{byURN: map[string]*Resource{}, byType: map[string][]*Resource{}, by: map[string]map[string][]*Resource{}}
 	for _, r := range resources {
 		s.byURN[r.URN] = r
-		s.byType[r.Type] = append(s.byType[r.Type], r)
 	}
-	for _, list := range s.byType {
-		slices.SortFunc(list, func(a, b *Resource) int { return cmp.Compare(a.URN, b.URN) })
+	s.all = slices.SortedFunc(maps.Values(s.byURN), func(a, b *Resource) int { return cmp.Compare(a.URN, b.URN) })
+	for _, r := range s.all {
+		s.byType[r.Type] = append(s.byType[r.Type], r)
 	}
 	return s
 }
 
 // All are all resources, sorted by URN.
-func (s *Stack) All() []*Resource {
-	return slices.SortedFunc(maps.Values(s.byURN), func(a, b *Resource) int { return cmp.Compare(a.URN, b.URN) })
-}
+func (s *Stack) All() []*Resource { return s.all }
 
 // Of are the resources of the types, by type in the order given, then by URN.
 func (s *Stack) Of(types ...string) []*Resource {

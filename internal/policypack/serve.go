@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -42,6 +43,7 @@ func Main(packs ...func() Pack) {
 
 // Run makes this process the pack until its engine is gone, and ends it.
 func Run(pack Pack) {
+	debug.SetGCPercent(200) // almost all that a pack reads it keeps, so looking for garbage early finds little
 	server, err := NewServer(pack, os.Getenv(results.EnvDir))
 	if err == nil {
 		err = Serve(server, os.Args[1:], os.Stdout)

@@ -111,8 +111,9 @@ func killEverything(home, stack string) {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
-// killed runs a doomed process to its end and returns what was struck.
-func killed(t *testing.T, d doomed) []string {
+// killed runs a doomed process to its end and returns what was struck, or, if nothing was,
+// why it failed by itself.
+func killed(t *testing.T, d doomed) (struck []string, failed error) {
 	t.Helper()
 	d.Struck = filepath.Join(t.TempDir(), "struck")
 	spec, err := json.Marshal(d)
@@ -121,26 +122,33 @@ func killed(t *testing.T, d doomed) []string {
 	process.Env = append(os.Environ(), doomedEnv+"="+string(spec))
 	said, err := process.CombinedOutput()
 	raw, readErr := os.ReadFile(d.Struck)
-	if readErr != nil {
-		require.NoError(t, err, "%s", said)
-		return nil
+	switch {
+	case readErr == nil:
+		require.Error(t, err, "it was killed before its end")
+		return strings.Fields(string(raw)), nil
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s", err, said)
 	}
-	require.Error(t, err, "it was killed before its end")
-	return strings.Fields(string(raw))
+	return nil, nil
 }
 
 // live kills an operation on a stack again and again, until each of the operations was under
-// way in a kill, and then lets it end.
-func live(t *testing.T, d doomed) {
+// way in a kill, and it comes to its end. What Azure has made by itself meanwhile is taken over
+// as the failure says.
+func live(t *testing.T, s *embedded.Session, ref *reference, d doomed) {
 	t.Helper()
-	for len(d.URNs) > 0 {
-		struck := killed(t, d)
-		if len(struck) == 0 {
-			break
+	byItself := slices.DeleteFunc(slices.Clone(ref.order), func(urn string) bool { return typeOf(urn) != byAzure })
+	for ended := false; !ended; {
+		struck, failed := killed(t, d)
+		if failed != nil {
+			require.NotEmpty(t, byItself, "%v", failed)
+			takeOver(t, s, failed, byItself)
+			byItself = nil // once
+			continue
 		}
+		ended = len(struck) == 0
 		d.URNs = slices.DeleteFunc(d.URNs, func(urn string) bool { return slices.Contains(struck, urn) })
 	}
-	require.Empty(t, killed(t, doomed{Stack: d.Stack, Home: d.Home, Destroy: d.Destroy}), "the run that ends it")
 }
 
 // killPoints are the operations that are killed: one of each type, or, as a sample, some whose
@@ -171,7 +179,7 @@ func TestTheNextUpdateGoesOnAfterAKill(t *testing.T) {
 			t.Parallel()
 			s := session(t, "dev")
 			s.SkipCheckpoints = false
-			live(t, doomed{Stack: "dev", Home: s.Home, URNs: killPoints(ref), When: when})
+			live(t, s, ref, doomed{Stack: "dev", Home: s.Home, URNs: killPoints(ref), When: when})
 			_, err := s.Refresh(t.Context()) // outputs that others have changed since
 			require.NoError(t, err)
 			requireSettled(t, s, ref)
@@ -193,7 +201,7 @@ func TestTheNextDestroyGoesOnAfterAKill(t *testing.T) {
 			_, err := s.Up(t.Context())
 			require.NoError(t, err)
 			s.SkipCheckpoints = false
-			live(t, doomed{Stack: "dev", Home: s.Home, URNs: killPoints(ref), When: when, Destroy: true})
+			live(t, s, ref, doomed{Stack: "dev", Home: s.Home, URNs: killPoints(ref), When: when, Destroy: true})
 			requireGone(t, s)
 		})
 	}

@@ -17,6 +17,21 @@ type Element struct{ node *apimpolicy.Node }
 // PolicyOf parses the document of a policy resource. state is Known when it was
 // read; err then says why the text is no policy.
 func PolicyOf(r *policypack.Resource) (doc Element, state propvalue.State, err error) {
+	p := policypack.Read(r, "policy", func(r *policypack.Resource) (p policy) {
+		p.doc, p.state, p.err = parsed(r)
+		return p
+	})
+	return p.doc, p.state, p.err
+}
+
+// policy is what PolicyOf answers.
+type policy struct {
+	doc   Element
+	state propvalue.State
+	err   error
+}
+
+func parsed(r *policypack.Resource) (doc Element, state propvalue.State, err error) {
 	text, state := r.Get("value").Text()
 	if state != propvalue.Known {
 		return doc, state, nil

@@ -38,17 +38,13 @@ func deniedByDefault(st *policypack.Stack, c *policypack.Case) {
 		c.Undecided(c.At("metadata.name"), "a name that is known")
 		return
 	}
-	unclear := false
+	bySpace := st.By("namespace", kube.NetworkPolicy, func(policy *policypack.Resource) string {
+		space, _ := kube.NamespaceOf(policy)
+		return space // "" where it is not known
+	})
+	unclear := len(bySpace[""]) > 0
 	denied := map[string]bool{}
-	for _, policy := range st.Of(kube.NetworkPolicy) {
-		space, state := kube.NamespaceOf(policy)
-		if state != propvalue.Known {
-			unclear = true
-			continue
-		}
-		if space != own {
-			continue
-		}
+	for _, policy := range bySpace[own] {
 		spec := policy.Get("spec")
 		if _, unknown := spec.Unknown(); unknown {
 			unclear = true

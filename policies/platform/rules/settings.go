@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"onedoor/internal/policypack"
 	"onedoor/policies/internal/azure"
@@ -98,14 +100,20 @@ func (s *settings) decode(raw []byte) error {
 // like tells whether one of the patterns is like text. Other than in file
 // names, * crosses "/".
 func like(patterns []string, text string) bool {
-	for _, pattern := range patterns {
-		expression := "(?is)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
-		if ok, err := regexp.MatchString(expression, text); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return expression(pattern).MatchString(text) })
 }
+
+// expression is a pattern as a regular expression. Few patterns meet many texts.
+func expression(pattern string) *regexp.Regexp {
+	if known, ok := expressions.Load(pattern); ok {
+		return known.(*regexp.Regexp)
+	}
+	made := regexp.MustCompile("(?is)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$")
+	expressions.Store(pattern, made)
+	return made
+}
+
+var expressions sync.Map // by pattern
 
 // excused tells whether a rule that demands a private service may let a public
 // one be: the exposure is public, Entra alone opens the service, and its address
