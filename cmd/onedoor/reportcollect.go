@@ -23,7 +23,7 @@ func (at screen) reportCollect() *cobra.Command {
 		Long: "collect reads the directory that ONEDOOR_RESULTS named while pulumi ran with the policy packs,\n" +
 			"applies the project's waivers, and writes policy.json, of live Azure. The hash of a plan is\n" +
 			"not known there and stays empty.",
-		Example: "  ONEDOOR_RESULTS=judged pulumi up --stack prod --policy-pack policies/batchdoor --policy-pack policies/platform\n  onedoor report collect judged --stack prod",
+		Example: "  ONEDOOR_RESULTS=judged pulumi up --stack prod --policy-pack policies/batchdoor --policy-pack-config policies/stacks/prod/batchdoor.json --policy-pack policies/platform --policy-pack-config policies/stacks/prod/platform.json\n  onedoor report collect judged --stack prod",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return realError{fmt.Errorf("onedoor report collect: got %d directories, want the one that ONEDOOR_RESULTS named", len(args))}

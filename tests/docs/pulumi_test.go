@@ -17,6 +17,8 @@ import (
 
 	"onedoor/cmd/embedded"
 	"onedoor/internal/engine"
+	"onedoor/sim"
+	"onedoor/sim/core"
 	"onedoor/stacks"
 	"onedoor/tests/docs/shown"
 	"onedoor/tests/kit"
@@ -71,7 +73,7 @@ func (p *typist) placed(word string) string {
 			return filepath.Join(p.dir, ".onedoor", "bin", pack.Executable())
 		}
 	}
-	if strings.HasPrefix(word, "policies/") {
+	if strings.HasPrefix(word, "policies/") || strings.HasPrefix(word, "out/") {
 		path := filepath.Join(p.dir, filepath.FromSlash(word))
 		require.FileExists(p.t, path)
 		return path
@@ -83,17 +85,35 @@ func (p *typist) placed(word string) string {
 // the CLI would ask a person.
 func (p *typist) types(s *embedded.Session, start string, replace map[string]string, more ...string) string {
 	p.t.Helper()
+	printed, err := p.tries(s, start, replace, more...)
+	if err != nil {
+		said := err.Error() // ends with what counts
+		require.NoError(p.t, err, "%s", said[max(0, len(said)-4000):])
+	}
+	return printed
+}
+
+// tries is types of what may fail.
+func (p *typist) tries(s *embedded.Session, start string, replace map[string]string, more ...string) (string, error) {
+	p.t.Helper()
 	var out strings.Builder
 	for _, words := range p.shown(start, replace) {
 		printed, err := s.Pulumi(p.t.Context(), append(words, more...)...)
-		require.NoError(p.t, err)
+		if err != nil {
+			return "", err
+		}
 		out.WriteString(printed)
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // checkpoint is the part of a stack's state that the tests look at.
-type checkpoint struct{ Resources []any }
+type checkpoint struct {
+	Resources []struct {
+		URN     string
+		Protect bool
+	}
+}
 
 // state reads the state of a stack.
 func (p *typist) state(stack string) checkpoint {
@@ -111,35 +131,78 @@ func (p *typist) stateFile(stack string) string {
 	return filepath.Join(p.dir, ".onedoor", "state", ".pulumi", "stacks", "onedoor", stack+".json")
 }
 
-// The commands that bring a stack up work as they are printed, by the CLI itself, and do
-// what the page says; the CLI takes all others. Replaced are what a page writes in capitals, the vault of the
-// state's secrets by a passphrase, and directories of packs by their programs; --yes
-// stands for the person who is asked.
+// A stack comes up, is looked after and goes again by the commands as they are printed,
+// typed into the CLI itself, and each does what its page says. Replaced are what a page
+// writes in capitals, prod by the smaller dev, the vault of the state's secrets by a
+// passphrase, and directories of packs by their programs; --yes stands for the person who
+// is asked.
 func TestPulumiWorksAsPrinted(t *testing.T) {
 	t.Parallel()
 	p := &typist{t: t, dir: copied(t), typed: map[string]bool{}}
 	p.initialise()
+	dev, inDev := p.session("dev"), map[string]string{"prod": "dev"}
 
-	dev := p.session("dev")
+	p.takesOverTheCluster(dev)
 	p.types(dev, "up --stack dev", nil, "--yes")
 	assert.Greater(t, len(p.state("dev").Resources), 500)
 	var imports []any
 	require.NoError(t, json.Unmarshal([]byte(p.types(dev, "stack output", nil)), &imports))
 	assert.NotEmpty(t, imports)
-	for _, start := range onlyAsked {
-		for _, words := range p.shown(start, nil) {
-			assert.NoError(t, taken(t.Context(), p.cli, words), words)
+	assert.Contains(t, p.types(dev, "up --stack prod", inDev, "--yes"), "unchanged")
+
+	config := filepath.Join(p.dir, "out", "dev", "platform.json") // by `onedoor report waivers`, which another test types
+	require.NoError(t, os.MkdirAll(filepath.Dir(config), 0o755))
+	raw, err := os.ReadFile(filepath.Join(p.dir, "policies", "stacks", "dev", "platform.json"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(config, raw, 0o600))
+	assert.Contains(t, p.types(dev, "preview", inDev), "platform@")
+
+	p.types(dev, "cancel", inDev)
+	assert.Contains(t, p.types(dev, "refresh", inDev, "--yes"), "unchanged")
+	p.types(dev, "destroy --stack dev", nil, "--yes")
+	assert.Empty(t, p.state("dev").Resources)
+
+	prod := p.session("prod")
+	prod.UpAlone, prod.WithoutPolicies = true, true
+	_, err = prod.Up(t.Context())
+	require.NoError(t, err)
+	var protected []string
+	for _, r := range p.state("prod").Resources {
+		if r.Protect && strings.HasSuffix(r.URN, "::storage-ledger") {
+			protected = append(protected, r.URN)
 		}
 	}
+	require.Len(t, protected, 1)
+	p.types(prod, "state unprotect", map[string]string{"URN": protected[0]}, "--yes")
+	_, err = prod.Pulumi(t.Context(), "destroy", "--stack", "prod", "--run-program", "--yes")
+	require.ErrorContains(t, err, "pulumi state unprotect '"+protected[0]+"'", "the program has protected it again")
+	p.types(prod, "destroy --stack prod", nil, "--yes")
+	assert.Empty(t, p.state("prod").Resources)
+
 	for _, c := range of(t, shown.Pulumi) {
 		assert.True(t, p.typed[c.String()], "nobody types %s", c)
 	}
 }
 
-// onlyAsked are the commands that change a stack that stands, or take packs that this
-// engine cannot compile: the CLI is asked whether it takes them. What they do is tested
-// by the same operations in tests/faults and cmd/onedoor.
-var onlyAsked = []string{"destroy", "refresh", "cancel", "import", "state unprotect", "preview", "up --stack prod"}
+// takesOverTheCluster leaves a cluster behind that the stack does not know, and follows the
+// advice of the next update, which is what the page shows.
+func (p *typist) takesOverTheCluster(dev *embedded.Session) {
+	p.t.Helper()
+	const cluster = "urn:pulumi:dev::onedoor::onedoor:cluster:Cluster$azure-native:containerservice/v20250101:ManagedCluster::cluster"
+	dev.Prepare = func(cloud *sim.Cloud) { cloud.Inject(sim.Fault{URN: cluster, Method: core.Put, When: sim.AnswerLost}) }
+	_, err := p.tries(dev, "up --stack dev", nil, "--yes")
+	require.Error(p.t, err)
+	dev.Prepare = nil
+	_, err = p.tries(dev, "up --stack dev", nil, "--yes")
+	require.ErrorContains(p.t, err, "cluster exists already")
+	advice := regexp.MustCompile(`pulumi import 'azure-native:containerservice.* '/subscriptions/([^/]+)/.* 'parent=(\S+)' .* 'azure=(\S+)' .*`).FindStringSubmatch(err.Error())
+	require.NotNil(p.t, advice, "%v", err)
+	asked := map[string]string{"prod": "dev", "SUBSCRIPTION": advice[1], "PARENT": advice[2], "PROVIDER": advice[3]}
+	for _, words := range p.shown("import", asked) {
+		assert.Equal(p.t, strings.ReplaceAll(advice[0], "'", ""), "pulumi "+strings.Join(words, " "))
+	}
+	p.types(dev, "import", asked)
+}
 
 // initialise makes a stack in a new state, where the CLI writes how its secrets are
 // encrypted into the stack's file, and configures it.
