@@ -64,6 +64,8 @@ that failed, gets no finding but a remark: what was not read is signed by nobody
 
 - Model servers: a Job in their place would wake a node with GPUs. ` + "`onedoor reach`" + ` proves their walls for the plan.
 - Routes of the gateway: whether it serves batch routes is proved for the plan, not tried live.
+- Places outside: nothing is tried from the internet, from peered networks or from on premises. Whether an account
+  takes connections from there is read from its settings (VER-ACCT-03), and ` + "`onedoor reach`" + ` proves the plan.
 - Keys that were copied while keys were on. Regenerate them.
 
 ## Codes
