@@ -46,6 +46,7 @@ func completePeering(s State, r, _ *Resource) {
 	}
 	setDefault(props, "peerCompleteVnets", true)
 	props["resourceGuid"] = GUID(r, "resourceGuid")
+	delete(props, "peeringState") // whatever the writer says: it is what viewPeering finds
 }
 
 // viewPeering: connected once the other side has its half.
