@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,9 +36,7 @@ type mutant struct {
 }
 
 func main() {
-	short := flag.Bool("short", false, "try one fault for each package of tests")
-	flag.Parse()
-	if err := run(flag.Args(), *short); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -47,8 +44,8 @@ func main() {
 
 // run tries every fault, or those whose names are given, a few at a time: much of the
 // work is the linker's, which uses one core.
-func run(names []string, short bool) error {
-	mutants, err := chosen(names, short)
+func run(names []string) error {
+	mutants, err := chosen(names)
 	if err != nil {
 		return err
 	}
@@ -73,9 +70,8 @@ func run(names []string, short bool) error {
 	return errors.Join(failed...)
 }
 
-// chosen reads the faults that have one of the names, all if there are none, or only
-// the first for each package of tests.
-func chosen(names []string, short bool) ([]mutant, error) {
+// chosen reads the faults that have one of the names, all if there are none.
+func chosen(names []string) ([]mutant, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(table))
 	decoder.KnownFields(true)
 	var mutants []mutant
@@ -88,12 +84,15 @@ func chosen(names []string, short bool) ([]mutant, error) {
 			unknown = append(unknown, fmt.Errorf("no mutant is named %s", name))
 		}
 	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(mutants, func(m mutant) bool {
-		left := len(names) > 0 && !slices.Contains(names, m.Name) || short && seen[m.In]
-		seen[m.In] = seen[m.In] || !left
-		return left
-	}), errors.Join(unknown...)
+	return slices.DeleteFunc(mutants, func(m mutant) bool { return len(names) > 0 && !slices.Contains(names, m.Name) }), errors.Join(unknown...)
+}
+
+// breaks applies the fault to the source of its file.
+func (m mutant) breaks(source string) (string, error) {
+	if n := strings.Count(source, m.Old); n != 1 {
+		return "", fmt.Errorf("%s: the text to break stands there %d times, want once", m.File, n)
+	}
+	return strings.Replace(source, m.Old, m.New, 1), nil
 }
 
 // try applies the fault and runs its test, which must fail.
@@ -102,8 +101,9 @@ func (m mutant) try() error {
 	if err != nil {
 		return err
 	}
-	if n := strings.Count(string(source), m.Old); n != 1 {
-		return fmt.Errorf("%s: the text to break stands there %d times, want once", m.File, n)
+	text, err := m.breaks(string(source))
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "mutant-")
 	if err != nil {
@@ -111,7 +111,7 @@ func (m mutant) try() error {
 	}
 	defer os.RemoveAll(dir)
 	broken := filepath.Join(dir, filepath.Base(m.File))
-	if err := os.WriteFile(broken, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o644); err != nil {
+	if err := os.WriteFile(broken, []byte(text), 0o644); err != nil {
 		return err
 	}
 	path, err := filepath.Abs(m.File)
@@ -119,11 +119,11 @@ func (m mutant) try() error {
 		return err
 	}
 	overlay := filepath.Join(dir, "overlay.json")
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {path: broken}})
+	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {path: broken}})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(overlay, text, 0o644); err != nil {
+	if err := os.WriteFile(overlay, replaced, 0o644); err != nil {
 		return err
 	}
 	out, err := exec.Command("go", "test", "-overlay", overlay, "-count=1", "-run", "^"+m.Test+"$", m.In).CombinedOutput()
