@@ -56,6 +56,9 @@ func TestKubernetesRelease(t *testing.T) {
 	assert.InDelta(t, 1, out["status"].(m)["revision"], 0)
 	assert.NotContains(t, out, "metadata")
 	assert.Equal(t, r.outputs, e.read(r).outputs)
+	imported := e.read(&made{id: r.id, urn: r.urn}).in.Mappable()
+	assert.Subset(t, imported, m{"name": "ray", "namespace": "default", "chart": "kuberay-operator", "version": "1.5.0"})
+	assert.NotContains(t, imported, "uid", "what only the server says")
 	_, err := e.create(token, "again", props(right), false)
 	require.ErrorContains(t, err, "cannot re-use a name that is still in use") // A653
 	d := e.diff(r, props(with(right, m{"version": "1.5.1"})))
