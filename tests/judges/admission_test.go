@@ -5,6 +5,8 @@ package judges
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,9 +35,7 @@ spec:
 `, namespace))
 	more := map[string]any{}
 	require.NoError(t, yaml.Unmarshal([]byte(spec), &more))
-	for key, value := range more {
-		object.Object["spec"].(map[string]any)[key] = value
-	}
+	maps.Copy(object.Object["spec"].(map[string]any), more)
 	return object
 }
 
@@ -166,7 +166,7 @@ func TestAdmissionPoliciesRefuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) { require.NoError(t, one.judge(t.Context(), clients)) })
 	}
 	const policy, binding = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
-	for name, one := range map[string]struct {
+	for name, one := range map[string]struct { //nolint:paralleltest // one cluster has one of each policy
 		kind, object string
 		path         string
 		value        any // nil takes the field away
@@ -214,7 +214,7 @@ func gpuPod(t *testing.T, n int64) *unstructured.Unstructured {
 	t.Helper()
 	object := pod(t, kube.Serving, "")
 	container := object.Object["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-	count := fmt.Sprint(n)
+	count := strconv.FormatInt(n, 10)
 	container["resources"] = map[string]any{"requests": map[string]any{"nvidia.com/gpu": count}, "limits": map[string]any{"nvidia.com/gpu": count}}
 	return object
 }

@@ -93,8 +93,9 @@ func (f *forward) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest
 			return nil, err
 		}
 	}
-	if config := req.GetVariables()["kubernetes:config:kubeconfig"]; strings.Contains(config, "kubelogin") {
-		req.Variables["kubernetes:config:kubeconfig"] = f.kubeconfig
+	variables := req.GetVariables() //nolint:staticcheck // what this provider reads, instead of args
+	if strings.Contains(variables["kubernetes:config:kubeconfig"], "kubelogin") {
+		variables["kubernetes:config:kubeconfig"] = f.kubeconfig
 	}
 	return f.client().Configure(ctx, req)
 }

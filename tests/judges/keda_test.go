@@ -82,12 +82,12 @@ func TestKEDAScalesWorkersBetweenNothingAndTheQuota(t *testing.T) {
 	cloud.set(queue, 0)
 	reach("none when the work is done", 0)
 
-	t.Run("a second scaler of a workload is refused", func(t *testing.T) {
+	t.Run("a second scaler of a workload is refused", func(t *testing.T) { //nolint:paralleltest // one KEDA
 		second := find(t, objects, "ScaledObject", app)
 		second.SetName("second")
 		require.ErrorContains(t, c.create(t.Context(), second), "the workload '"+app+"' of type 'apps/v1.Deployment' is already managed")
 	})
-	t.Run("a scaler beside an autoscaler is refused", func(t *testing.T) {
+	t.Run("a scaler beside an autoscaler is refused", func(t *testing.T) { //nolint:paralleltest // one KEDA
 		object := parse(t, `
 apiVersion: apps/v1
 kind: Deployment

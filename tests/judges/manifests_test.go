@@ -15,6 +15,7 @@ import (
 // and the API server has nothing to say about it. Workers are as many at most as the
 // quota has room for.
 func TestEveryManifestIsAccepted(t *testing.T) {
+	t.Parallel()
 	for _, stack := range []string{"dev", "prod"} {
 		t.Run(stack, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,7 @@ func TestMistakesAreRefusedByTheServerAndInPreviews(t *testing.T) {
 		container = "spec.template.spec.containers.0."
 		cron      = "spec.jobTemplate.spec.template.spec.containers.0."
 	)
-	for name, one := range map[string]struct {
+	for name, one := range map[string]struct { //nolint:paralleltest // one cluster
 		kind, object string
 		path         string
 		value        any  // nil takes the field away
