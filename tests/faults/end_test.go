@@ -45,6 +45,11 @@ func endOf(t testing.TB, s *embedded.Session) end {
 		if strings.Contains(urn, "::pulumi:providers:") {
 			delete(r, "id") // the engine draws it
 		}
+		if r["type"] == "armpatch:index:Patch" { // one that was killed after its write finds it there
+			for _, found := range []string{"alreadyHeld", "previous", "previouslyAbsent"} {
+				remove(r, []string{"outputs", found})
+			}
+		}
 		// What the program ignores stands among the inputs as it was first, or as Azure had it
 		// when it was imported.
 		inputs, _ := r["inputs"].(map[string]any)
