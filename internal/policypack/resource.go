@@ -25,21 +25,27 @@ type Resource struct {
 	Dependencies []string            // URNs; known to stack rules only
 	ByProperty   map[string][]string // URNs by input; known to stack rules only
 
-	read map[string]any
+	readings
 }
 
-// Read is what read makes of the resource: rules that ask under the same key share one
-// reading, which none of them may change. Rules judge a resource one after another, so
-// that nothing is locked.
-func Read[T any](r *Resource, key string, read func(*Resource) T) T {
-	if known, ok := r.read[key].(T); ok {
+// readings are what rules have read of a resource or a stack, by key.
+type readings struct{ known map[string]any }
+
+func (r *readings) own() *readings { return r }
+
+// Read is what read makes of a resource or a stack: rules that ask under the same key
+// share one reading, which none of them may change. Rules judge one after another what
+// they share, so that nothing is locked.
+func Read[T any](of interface{ own() *readings }, key string, read func() T) T {
+	r := of.own()
+	if known, ok := r.known[key].(T); ok {
 		return known
 	}
-	if r.read == nil {
-		r.read = map[string]any{}
+	if r.known == nil {
+		r.known = map[string]any{}
 	}
-	made := read(r)
-	r.read[key] = made
+	made := read()
+	r.known[key] = made
 	return made
 }
 
@@ -86,6 +92,8 @@ type Stack struct {
 	byURN  map[string]*Resource
 	byType map[string][]*Resource // sorted by URN
 	by     map[string]map[string][]*Resource
+
+	readings
 }
 
 // NewStack indexes resources.

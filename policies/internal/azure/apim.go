@@ -17,7 +17,7 @@ type Element struct{ node *apimpolicy.Node }
 // PolicyOf parses the document of a policy resource. state is Known when it was
 // read; err then says why the text is no policy.
 func PolicyOf(r *policypack.Resource) (doc Element, state propvalue.State, err error) {
-	p := policypack.Read(r, "policy", func(r *policypack.Resource) (p policy) {
+	p := policypack.Read(r, "policy", func() (p policy) {
 		p.doc, p.state, p.err = parsed(r)
 		return p
 	})

@@ -33,7 +33,8 @@ func unsure(v propvalue.Value) bool {
 // made from. It is nil when the stack does not declare the owner.
 func Owner(s *policypack.Stack, r *policypack.Resource, property, typ string) *policypack.Resource {
 	named := r.Get(property)
-	for _, candidate := range byName(s, typ, named) {
+	name, _ := named.Text()
+	for _, candidate := range byName(s, typ, name) {
 		if same(named, NameOf(candidate)) && (same(GroupOf(r), GroupOf(candidate)) || GroupOf(r).State() != propvalue.Known || GroupOf(candidate).State() != propvalue.Known) {
 			return candidate
 		}
@@ -48,12 +49,11 @@ func Owner(s *policypack.Stack, r *policypack.Resource, property, typ string) *p
 }
 
 // byName are the resources of a type that have the name.
-func byName(s *policypack.Stack, typ string, name propvalue.Value) []*policypack.Resource {
-	text, _ := name.Text()
+func byName(s *policypack.Stack, typ, name string) []*policypack.Resource {
 	return s.By("name", typ, func(r *policypack.Resource) string {
 		own, _ := NameOf(r).Text()
 		return strings.ToLower(own)
-	})[strings.ToLower(text)]
+	})[strings.ToLower(name)]
 }
 
 // InGroup are the resources of a type in a resource group, and those whose group
@@ -113,9 +113,17 @@ func idOf(id string, r *policypack.Resource) bool {
 
 // Find is the resource among candidates that an ARM id names; nil if none.
 func Find(s *policypack.Stack, holder *policypack.Resource, property string, id propvalue.Value, types ...string) *policypack.Resource {
-	for _, r := range s.Of(types...) {
-		if is, _ := Is(s, holder, property, id, r); is {
-			return r
+	text, state := id.Text()
+	parsed, err := az.ParseID(text)
+	for _, typ := range types {
+		candidates := s.Of(typ)
+		if state == propvalue.Known && err == nil {
+			candidates = byName(s, typ, parsed.Name())
+		}
+		for _, r := range candidates {
+			if is, _ := Is(s, holder, property, id, r); is {
+				return r
+			}
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func withinBudget(st *policypack.Stack, c *policypack.Case) {
 		c.Undecidedf(tag.Path(), "a table of prices", "%v", err)
 		return
 	}
-	judgeFloor(c, tag, limit, bill.Of(priced(st), table))
+	judgeFloor(c, tag, limit, policypack.Read(st, "bill", func() bill.Bill { return bill.Of(priced(st), table) }))
 }
 
 // judgeFloor compares a bill with the limit of the tag, US dollars a month.
