@@ -104,10 +104,10 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// commit makes a directory a repository with one commit.
+// commit makes a directory a repository with one commit, on the branch main.
 func commit(t *testing.T, dir string) {
 	t.Helper()
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-q", "-m", "base"}} {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-q", "-m", "base"}} {
 		said, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", said)
 	}

@@ -197,7 +197,7 @@ func TestUnreadableFilesAreTheUsersMistake(t *testing.T) {
 func TestDestroyRefusesProtectedResourcesUnlessTold(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
-	code, _, stderr := call(dir, "up", "--stack", "prod")
+	code, _, stderr := call(dir, "up", "--stack", "prod", "--as-base")
 	require.Equal(t, exitOK, code, stderr)
 	code, _, stderr = call(dir, "destroy", "--stack", "prod")
 	assert.Equal(t, exitUser, code)

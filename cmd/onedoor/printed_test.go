@@ -32,16 +32,32 @@ func printed(t *testing.T, kind shown.Kind) [][]string {
 	return out
 }
 
-// The calls over a base are such as the command takes. What they do is shown by
-// TestAHarmlessChangePasses and its neighbours, since each builds a program.
-func TestComparisonsAreTaken(t *testing.T) {
+// The calls over a base work as documents print them: over the branch main, from which a
+// tag differs, and over a directory whose cluster the change replaces. Bases of other
+// code are for TestAHarmlessChangePasses and its neighbour.
+func TestComparisonsWorkAsPrinted(t *testing.T) {
 	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "project")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(project(t))))
+	commit(t, dir)
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "..", "as-it-was"), os.DirFS(dir)))
+	edit(t, filepath.Join(dir, "..", "as-it-was", "Pulumi.prod.yaml"), "    podCidr: 10.240.0.0/15", "    podCidr: 10.250.0.0/15")
+	for _, stack := range []string{"dev", "prod"} {
+		edit(t, filepath.Join(dir, "Pulumi."+stack+".yaml"), "costCentre: cc-1234", "costCentre: cc-5678")
+	}
 	for _, words := range printed(t, shown.Compare) {
 		c, flags, err := screen{}.root().Find(words)
 		require.NoError(t, err, words)
 		require.NoError(t, c.ParseFlags(flags), words)
 		require.NoError(t, c.ValidateArgs(c.Flags().Args()), words)
 		assert.NotEmpty(t, c.Flag("base").Value.String(), words)
+		if !shown.All() {
+			continue
+		}
+		code, stdout, stderr := compared(t, selfBuild, dir, words[1:]...)
+		assert.Equal(t, exitOK, code, "%v\n%s", words, stderr)
+		assert.Contains(t, stdout, "costCentre", words)
+		assert.Equal(t, slices.Contains(words, "--accept-loss"), strings.Contains(stdout, "podCidr"), words)
 	}
 }
 

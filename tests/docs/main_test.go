@@ -14,9 +14,6 @@ import (
 	"onedoor/tests/docs/shown"
 )
 
-// allEnv makes the tests run what takes minutes, too, when its value is "all".
-const allEnv = "ONEDOOR_DOCS"
-
 // built holds the command line as a reader builds it.
 var built string
 

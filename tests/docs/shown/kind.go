@@ -1,6 +1,7 @@
 package shown
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -16,12 +17,19 @@ const (
 	Pulumi  Kind = "pulumi"  // TestPulumiWorksAsPrinted
 	Gateway Kind = "gateway" // calls of the gateway: TestCallsOfTheGatewayAreServed
 	Image   Kind = "image"   // builds of images: TestImagesAreBuiltAsPrinted
-	Compare Kind = "compare" // calls of onedoor over a base, in cmd/onedoor: TestComparisonsAreTaken
+	Compare Kind = "compare" // calls of onedoor over a base, in cmd/onedoor: TestComparisonsWorkAsPrinted
 	Azure   Kind = "azure"   // calls of onedoor that ask Azure, in cmd/onedoor: TestQuestionsToAzureWorkAsPrinted
 	Source  Kind = "source"  // calls of onedoor that read its source, in cmd/onedoor: TestDocsWorksAsPrinted
 	Forge   Kind = "forge"   // calls of onedoor that comment, in cmd/onedoor: TestCommentsWorkAsPrinted
 	Nothing Kind = "nothing" // what no test can run: NotRun has the reasons
 )
+
+// AllEnv makes the tests of the kinds run, when its value is "all", what takes minutes,
+// too; otherwise they parse it.
+const AllEnv = "ONEDOOR_DOCS"
+
+// All is whether AllEnv says so.
+func All() bool { return os.Getenv(AllEnv) == "all" }
 
 // NotRun are the starts of commands that no test can run, with the reason. The words of
 // az are those of the published Azure CLI 2.45.0, read by hand.
