@@ -77,7 +77,8 @@ func (b *builder) scaler(modality, app string, q Queue, deployment pulumi.Resour
 }
 
 // job declares what starts a job for each message. Scaling in never ends one: it
-// runs until it is done, or until nobody holds its message any more.
+// runs until it is done, or until nobody can hold its message any more, which is
+// later than GiveUp where there are many items or little quota.
 func (b *builder) job(modality, app string, q Queue, class, auth pulumi.StringInput) error {
 	_, err := apiextensions.NewCustomResource(b.ctx, b.name+"-"+modality+"-scaler", &apiextensions.CustomResourceArgs{
 		ApiVersion: pulumi.String(kedaVersion), Kind: pulumi.String("ScaledJob"), Metadata: b.scaled(app, q),
@@ -85,7 +86,7 @@ func (b *builder) job(modality, app string, q Queue, class, auth pulumi.StringIn
 			"jobTargetRef": pulumi.Map{
 				"parallelism": pulumi.Int(1), "completions": pulumi.Int(1),
 				"backoffLimit":          pulumi.Int(0), // the message comes again, and with it another job
-				"activeDeadlineSeconds": pulumi.Int(seconds(q.Hold.GiveUp + q.Hold.Grace)),
+				"activeDeadlineSeconds": pulumi.Int(seconds(capacity.MaxHold + q.Hold.Grace)),
 				"template":              b.template(modality, app, q, class, "Never"),
 			},
 			"pollingInterval": pulumi.Int(pollSeconds),

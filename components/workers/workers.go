@@ -35,6 +35,7 @@ type Args struct {
 	Gateway      pulumi.StringInput // URL that models are called at, without a slash at the end
 	Audience     string             // of the tokens that the gateway takes
 	ControlPlane pulumi.StringInput // URL of the control plane
+	Authority    string             // certificate, as PEM, of who issued the control plane's
 	Keys         ref.Keys           // that prove who a message is of
 	Queues       map[string]Queue   // by modality
 }

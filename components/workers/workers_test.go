@@ -52,7 +52,7 @@ func program(t *testing.T, change func(*workers.Args)) pulumi.RunFunc {
 			Scaler: ref.After(pulumi.String("scaler-client"), made["operator-credential"]),
 			Image:  pulumi.String("cr.azurecr.io/onedoor/worker:1"), NodeSelector: map[string]string{"pool": "worker"},
 			Bus: "sb-test", BusHost: pulumi.String("sb-test.servicebus.windows.net"), Blobs: pulumi.String("https://st.blob.core.windows.net/"),
-			Gateway: pulumi.String("https://apim/openai/v1"), Audience: "api://onedoor", ControlPlane: pulumi.String("https://batch.internal"),
+			Gateway: pulumi.String("https://apim/openai/v1"), Audience: "api://onedoor", ControlPlane: pulumi.String("https://batch.internal"), Authority: "PEM",
 			Keys: ref.Keys{Vault: "kv", Tenant: "tenant", Signing: "1", Secrets: map[string]pulumi.StringOutput{
 				"0": pulumi.String("mac-key-0").ToStringOutput(), "1": ref.After(pulumi.String("mac-key-1"), made["key-role"]),
 			}},
@@ -176,7 +176,7 @@ func TestJobsRunUntilNobodyHoldsTheirMessage(t *testing.T) {
 	t.Parallel()
 	s := spec(t, fake.Run(t, fake.Update, program(t, nil)), "workers-video-scaler")
 	assert.Equal(t, "1", at(s, "triggers", 0, "metadata", "messageCount"))
-	assert.Equal(t, 1800.0+630, at(s, "jobTargetRef", "activeDeadlineSeconds"), "3 x p99 and the grace")
+	assert.Equal(t, 3600.0+630, at(s, "jobTargetRef", "activeDeadlineSeconds"), "the longest hold and the grace")
 	assert.Equal(t, 0.0, at(s, "jobTargetRef", "backoffLimit"))
 	assert.Equal(t, "Never", at(s, "jobTargetRef", "template", "spec", "restartPolicy"))
 	assert.NotContains(t, s, "fallback", "jobs have none")

@@ -28,7 +28,7 @@ const holdFactor = 3
 type Hold struct {
 	Lock   time.Duration // lock duration of the queue, whole seconds
 	Renew  time.Duration // how often the lock is renewed; 0: it covers the whole hold
-	GiveUp time.Duration // after which the work is cancelled and the message let go
+	GiveUp time.Duration // after which the work on an item is cancelled; a message of many has as much for each
 	Grace  time.Duration // that a stopping worker needs to finish or to let go
 	Why    string
 }

@@ -27,10 +27,15 @@ const (
 	copiesOfItem = 3   // a payload is held once as read, once as encoded for the call, and its answer takes up to the same again
 )
 
+// LeastItemMiB is what a line of many and an answer may have where payloads may have
+// less: embeddings are many times as large as their texts.
+const LeastItemMiB = 4
+
 // Memory is the memory that a replica needs, in MiB, when each of the items it
 // works on at once has a payload of payloadMiB. What it has fetched and not begun
 // is only a claim check, below 4 KiB.
 func Memory(parallel, payloadMiB int) (mib int, why string) {
-	mib = baseMiB + parallel*copiesOfItem*payloadMiB
-	return mib, fmt.Sprintf("%d MiB + %d at once x %d copies x %d MiB = %d MiB", baseMiB, parallel, copiesOfItem, payloadMiB, mib)
+	item := max(payloadMiB, LeastItemMiB)
+	mib = baseMiB + parallel*copiesOfItem*item
+	return mib, fmt.Sprintf("%d MiB + %d at once x %d copies x %d MiB = %d MiB", baseMiB, parallel, copiesOfItem, item, mib)
 }

@@ -149,4 +149,7 @@ func TestMemoryHoldsWhatIsWorkedOn(t *testing.T) {
 	mib, why := Memory(5, 20)
 	assert.Equal(t, 428, mib)
 	assert.Equal(t, "128 MiB + 5 at once x 3 copies x 20 MiB = 428 MiB", why)
+	mib, why = Memory(10, 1)
+	assert.Equal(t, 248, mib, "lines and answers are larger than the least payloads")
+	assert.Equal(t, "128 MiB + 10 at once x 3 copies x 4 MiB = 248 MiB", why)
 }

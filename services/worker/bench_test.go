@@ -25,7 +25,7 @@ func bareCalls(n string) int {
 	if err != nil {
 		return exitWrong
 	}
-	c := &model.Client{URL: os.Getenv("ONEDOOR_GATEWAY_URL"), Token: token("t"), HTTP: httpClient(10)}
+	c := &model.Client{URL: os.Getenv("ONEDOOR_GATEWAY_URL"), Token: token("t"), HTTP: httpClient(10), Most: 1 << 20}
 	for range calls {
 		body := fmt.Appendf(nil, `{"model":"small","messages":[{"role":"user","content":%q}]}`, "ticket")
 		if _, err := c.Call(context.Background(), model.Request{Path: model.Chat, Body: body, Tenant: "contoso"}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"encoding/pem"
 	"log/slog"
 	"maps"
 	"net"
@@ -66,6 +67,7 @@ func workerProcess(bus string) int {
 		log.Error("settings", "error", err)
 		return exitWrong
 	}
+	bound(told)
 	insecure := &tls.Config{InsecureSkipVerify: true} // the stand-ins' own certificates
 	storage := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure, MaxIdleConnsPerHost: 10}}
 	return serve(ctx, told, azure{
@@ -146,7 +148,7 @@ func newPlatform(t testing.TB) *platform {
 		model.ServeHTTP(seen, r)
 	}))
 	t.Cleanup(p.gateway.Close)
-	p.control = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.control = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var item report.Item
 		assert.NoError(t, json.NewDecoder(r.Body).Decode(&item))
 		p.mu.Lock()
@@ -218,7 +220,8 @@ func (p *platform) start(more map[string]string) *process {
 		"TEST_WORKER_BUS": p.bus.Options().CustomEndpoint, "TEST_WORKER_TOKEN": access.Token,
 		"ONEDOOR_ALIAS": "small", "ONEDOOR_ATTEMPTS": "4", "ONEDOOR_BACKOFF": "10ms,20ms,40ms", "ONEDOOR_BLOB_URL": p.storage.BlobURL,
 		"ONEDOOR_BUS_HOST": p.bus.Host, "ONEDOOR_CHECKPOINT_ITEMS": "10", "ONEDOOR_CONTROL_PLANE_URL": p.control.URL, "ONEDOOR_TOKEN_FILE": p.tokenFile(),
-		"ONEDOOR_FETCH": "1", "ONEDOOR_GATEWAY_AUDIENCE": "api://gateway",
+		"ONEDOOR_CONTROL_PLANE_AUTHORITY": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.control.Certificate().Raw})),
+		"ONEDOOR_FETCH":                   "1", "ONEDOOR_GATEWAY_AUDIENCE": "api://gateway",
 		"ONEDOOR_GATEWAY_URL": p.gateway.URL + "/openai/v1", "ONEDOOR_GIVE_UP": "30s", "ONEDOOR_GRACE": "10s", "ONEDOOR_KEYS_DIR": p.keys(),
 		"ONEDOOR_LOCK_RENEW": (lockTime / 3).String(), "ONEDOOR_MESSAGES": "many", "ONEDOOR_MODALITY": "text", "ONEDOOR_PARALLEL": "10",
 		"ONEDOOR_PAYLOADS_CONTAINER": "payloads", "ONEDOOR_PAYLOAD_MIB": "1", "ONEDOOR_QUEUE": "text", "ONEDOOR_REQUESTS_PER_MINUTE": "1000000",

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
@@ -19,8 +20,8 @@ import (
 // Exit codes, of docs/contracts/worker.md.
 const (
 	exitDone   = 0
-	exitFailed = 1 // a new start may mend it
-	exitWrong  = 2 // what it was told is wrong
+	exitWrong  = 1 // what it was told is wrong
+	exitFailed = 2 // a new start may mend it; of a panic, too
 )
 
 func main() {
@@ -40,6 +41,7 @@ func run(ctx context.Context, log *slog.Logger) int {
 		log.Error("what the worker was told is wrong", "error", err)
 		return exitWrong
 	}
+	bound(told)
 	credential, err := azidentity.NewWorkloadIdentityCredential(nil)
 	if err != nil {
 		log.Error("no workload identity; see docs/contracts/worker.md", "error", err)
@@ -47,3 +49,7 @@ func run(ctx context.Context, log *slog.Logger) int {
 	}
 	return serve(ctx, told, azure{credential: credential}, log)
 }
+
+// bound keeps garbage from growing past the memory that is planned for the worker,
+// which the kernel would end it for.
+func bound(told settings.Settings) { debug.SetMemoryLimit(told.Memory / 10 * 9) }

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"onedoor/internal/prices"
+	"onedoor/internal/trust"
 	"onedoor/services/internal/ring"
 	"onedoor/services/worker/bus"
 	"onedoor/services/worker/model"
@@ -65,11 +66,16 @@ func serve(ctx context.Context, told settings.Settings, at azure, log *slog.Logg
 		log.Error("the storage account cannot be reached", "error", err)
 		return exitFailed
 	}
-	control := &report.Reporter{URL: told.Control, TokenFile: told.TokenFile, HTTP: &http.Client{}}
+	caller, err := trust.Client(told.Authority)
+	if err != nil {
+		log.Error("what the worker was told is wrong", "error", err)
+		return exitWrong
+	}
+	control := &report.Reporter{URL: told.Control, TokenFile: told.TokenFile, HTTP: caller}
 	window := quota.New(told.Tokens, told.Requests, rand.Float64)
 	w := &work.Worker{
 		Queue: queue, Keys: ring.Ring(told.Keys), Store: containers, Window: window,
-		Model: model.Gather(&model.Client{URL: told.Gateway, Scope: told.Audience + "/.default", Token: at.credential, HTTP: httpClient(told.Parallel)},
+		Model: model.Gather(&model.Client{URL: told.Gateway, Scope: told.Audience + "/.default", Token: at.credential, HTTP: httpClient(told.Parallel), Most: told.MaxAnswer},
 			min(told.Gather, told.Parallel)),
 		Maker:   payload.Maker{Modality: told.Modality, Alias: told.Alias, MaxBytes: told.MaxBytes, MaxOutput: told.MaxOutput},
 		Limits:  work.Limits{Parallel: told.Parallel, Fetch: told.Fetch, Renew: told.Renew, GiveUp: told.GiveUp, Grace: told.Grace, Attempts: told.Attempts, Backoff: told.Backoff, Check: told.Check},

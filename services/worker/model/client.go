@@ -20,9 +20,6 @@ import (
 // waits for a deployment, and so more than the 60 that slow answers need.
 const timeout = 300 * time.Second
 
-// maxAnswer is the most that an answer has, in bytes: the largest of embeddings.
-const maxAnswer = 64 << 20
-
 // Waits after a 429 that does not say how long, and the longest that is believed.
 const (
 	defaultWait = 10 * time.Second
@@ -35,6 +32,7 @@ type Client struct {
 	Scope string // of the token
 	Token azcore.TokenCredential
 	HTTP  *http.Client
+	Most  int64 // bytes of an answer that there is memory for
 }
 
 // Call implements Caller.
@@ -45,17 +43,18 @@ func (c *Client) Call(ctx context.Context, r Request) (Answer, error) {
 	if err == nil {
 		defer func() { _ = response.Body.Close() }()
 		var answer Answer
-		if answer, err = read(response); err == nil {
+		if answer, err = read(response, c.Most); err == nil {
 			return answer, nil
 		}
 	}
 	var throttled *Throttled
 	var rejected *Rejected
 	var failed *Failed
+	var large *TooLarge
 	switch {
 	case ctx.Err() != nil:
 		return Answer{}, context.Cause(ctx)
-	case errors.As(err, &throttled), errors.As(err, &rejected), errors.As(err, &failed):
+	case errors.As(err, &throttled), errors.As(err, &rejected), errors.As(err, &failed), errors.As(err, &large):
 		return Answer{}, err
 	case limited.Err() != nil:
 		return Answer{}, &Failed{"timeout", fmt.Errorf("no answer within %s", timeout)}
@@ -81,19 +80,18 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	return c.HTTP.Do(request)
 }
 
-// read reads an answer to its end, and says what it means.
-func read(response *http.Response) (Answer, error) {
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+// read reads an answer of up to most bytes to its end, and says what it means.
+func read(response *http.Response, most int64) (Answer, error) {
+	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
 	if err != nil {
 		return Answer{}, err
-	}
-	if len(body) > maxAnswer {
-		return Answer{}, &Rejected{response.StatusCode, "answer_too_large"}
 	}
 	a := Answer{Status: response.StatusCode, RequestID: response.Header.Get("x-request-id"), Body: body}
 	var content reply
 	err = json.Unmarshal(body, &content)
 	switch status := response.StatusCode; {
+	case status == http.StatusOK && int64(len(body)) > most:
+		return Answer{}, &TooLarge{most}
 	case status == http.StatusOK && err != nil:
 		return Answer{}, &Failed{"status", errors.New("200 without JSON")}
 	case status == http.StatusOK:

@@ -22,6 +22,9 @@ func request() Request {
 	return Request{Path: Chat, Body: []byte(`{"model":"small"}`), Tenant: "contoso", Correlation: "c1", Key: "job:1"}
 }
 
+// most is what answers may have.
+const most = 1 << 10
+
 // answered is what the client makes of an answer.
 func answered(t *testing.T, status int, header map[string]string, body string) (Answer, error) {
 	t.Helper()
@@ -33,7 +36,7 @@ func answered(t *testing.T, status int, header map[string]string, body string) (
 		_, _ = io.WriteString(w, body)
 	}))
 	defer server.Close()
-	c := &Client{URL: server.URL, Token: busfake.Credential{}, HTTP: server.Client()}
+	c := &Client{URL: server.URL, Token: busfake.Credential{}, HTTP: server.Client(), Most: most}
 	return c.Call(t.Context(), request())
 }
 
@@ -52,7 +55,7 @@ func TestACallNamesTheTenantAndItself(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}))
 	defer server.Close()
-	c := &Client{URL: server.URL + "/openai/v1", Token: busfake.Credential{}, HTTP: server.Client()}
+	c := &Client{URL: server.URL + "/openai/v1", Token: busfake.Credential{}, HTTP: server.Client(), Most: most}
 	_, err := c.Call(t.Context(), request())
 	require.NoError(t, err)
 	assert.Equal(t, "POST /openai/v1/chat/completions", got.Method+" "+got.URL.Path)
@@ -169,7 +172,7 @@ func TestABrokenConnectionMayBeTriedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &Client{URL: "http://gateway", Token: busfake.Credential{}, HTTP: &http.Client{Transport: do}}
+			c := &Client{URL: "http://gateway", Token: busfake.Credential{}, HTTP: &http.Client{Transport: do}, Most: most}
 			_, err := c.Call(t.Context(), request())
 			var failed *Failed
 			require.ErrorAs(t, err, &failed)
@@ -194,7 +197,7 @@ func TestSlowAnswers(t *testing.T) {
 			case <-r.Context().Done():
 				return nil, r.Context().Err()
 			}
-		})}}
+		})}, Most: most}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		_, err := slow(241*time.Second).Call(t.Context(), request())
@@ -209,4 +212,21 @@ func TestSlowAnswers(t *testing.T) {
 		_, err = slow(time.Hour).Call(ctx, request())
 		assert.ErrorIs(t, err, why)
 	})
+}
+
+// An answer that there is no memory for is not asked for again. What a gateway says of
+// its failures is as long as it likes.
+func TestAnswersThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	body := `{"data":"` + strings.Repeat("x", most-len(`{"data":""}`)) + `"}`
+	a, err := answered(t, 200, nil, body)
+	require.NoError(t, err)
+	assert.Len(t, a.Body, most)
+	_, err = answered(t, 200, nil, body+" ")
+	var large *TooLarge
+	require.ErrorAs(t, err, &large)
+	require.ErrorContains(t, err, "more than 1024 bytes")
+	_, err = answered(t, 503, nil, body+" ")
+	var failed *Failed
+	require.ErrorAs(t, err, &failed)
 }

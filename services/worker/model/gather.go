@@ -47,7 +47,7 @@ type group struct {
 // Call implements Caller.
 func (g *Gatherer) Call(ctx context.Context, r Request) (Answer, error) {
 	input, common, ok := parts(r)
-	if !ok {
+	if !ok || r.Alone {
 		return g.to.Call(ctx, r)
 	}
 	key, err := json.Marshal(common) // sorted
@@ -60,18 +60,11 @@ func (g *Gatherer) Call(ctx context.Context, r Request) (Answer, error) {
 	case <-ctx.Done():
 		return Answer{}, context.Cause(ctx)
 	}
-	if at.err == nil {
-		return at.all[place], nil
+	if at.err != nil {
+		return Answer{}, at.err
 	}
-	var rejected *Rejected
-	if errors.As(at.err, &rejected) || errors.Is(at.err, errRefused) {
-		return g.to.Call(ctx, r) // one of them spoils the call for all: each for itself
-	}
-	return Answer{}, at.err
+	return at.all[place], nil
 }
-
-// errRefused says that the filter refused a call of many.
-var errRefused = errors.New("refused")
 
 // parts takes a request of one input apart; false when it is another kind.
 func parts(r Request) (input json.RawMessage, common map[string]json.RawMessage, ok bool) {
@@ -131,11 +124,13 @@ func (g *Gatherer) run(ctx context.Context, key string, at *group) {
 	r := at.first
 	r.Body = body
 	answer, err := g.to.Call(ctx, r)
+	var rejected *Rejected
+	var large *TooLarge
 	switch {
+	case errors.As(err, &rejected), errors.As(err, &large), err == nil && answer.Refused:
+		at.err = ErrSpoiled
 	case err != nil:
 		at.err = err
-	case answer.Refused:
-		at.err = errRefused
 	default:
 		at.all, at.err = split(answer, at.inputs)
 	}

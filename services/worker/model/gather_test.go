@@ -18,7 +18,9 @@ import (
 type vectors struct {
 	mu    sync.Mutex
 	calls []Request
-	err   error // of calls of more than one
+	// Of calls of more than one.
+	err     error
+	refuses bool
 }
 
 func (v *vectors) Call(_ context.Context, r Request) (Answer, error) {
@@ -32,8 +34,8 @@ func (v *vectors) Call(_ context.Context, r Request) (Answer, error) {
 	texts, many := body.Input.([]any)
 	if !many {
 		texts = []any{body.Input}
-	} else if v.err != nil {
-		return Answer{}, v.err
+	} else if v.err != nil || v.refuses {
+		return Answer{Refused: v.refuses}, v.err
 	}
 	var data []any
 	for i, text := range slices.Backward(texts) { // in another order than they were asked
@@ -126,15 +128,32 @@ func TestWhatDoesNotBelongTogetherIsCalledForItself(t *testing.T) {
 	}
 }
 
-// One item that the model takes no request of must not spoil those of others.
+// One item that the model takes no request of must not spoil those of others. Each is
+// told so, since a second call takes quota, and then calls alone.
 func TestASpoiledCallIsMadeForEachItem(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		v := &vectors{err: &Rejected{400, "bad"}}
-		got := together(t, Gather(v, 2), embed("a", "x"), embed("a", "xx"))
-		assert.Len(t, v.calls, 3)
-		assert.Equal(t, 10, got[0].Usage.Prompt)
-	})
+	for name, v := range map[string]*vectors{"Rejected": {err: &Rejected{400, "bad"}}, "Refused": {refuses: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := Gather(v, 2)
+				var group sync.WaitGroup
+				for range 2 {
+					group.Go(func() {
+						_, err := g.Call(t.Context(), embed("a", "x"))
+						assert.ErrorIs(t, err, ErrSpoiled)
+					})
+				}
+				group.Wait()
+				assert.Len(t, v.calls, 1)
+				alone := embed("a", "x")
+				alone.Alone = true
+				got, err := g.Call(t.Context(), alone)
+				require.NoError(t, err)
+				assert.Equal(t, 10, got.Usage.Prompt)
+			})
+		})
+	}
 }
 
 func TestATryThatFailsFailsForAll(t *testing.T) {

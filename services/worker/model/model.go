@@ -6,6 +6,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -29,6 +30,7 @@ type Request struct {
 	Tenant      string // that the message proved
 	Correlation string
 	Key         string // the same for every try of the item
+	Alone       bool   // shares no call with others
 }
 
 // Answer is what a model, or its filter, answered.
@@ -48,8 +50,12 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.Prompt + v.Prompt, u.Cached + v.Cached, u.Completion + v.Completion}
 }
 
-// Caller calls a model. Its errors are a Throttled, a Rejected, a Failed, or the
-// cause of the context's end.
+// ErrSpoiled says that one of those who shared a call spoiled it for all. Each calls
+// alone then, which is one more request of its quota.
+var ErrSpoiled = errors.New("a shared call was refused")
+
+// Caller calls a model. Its errors are a Throttled, a Rejected, a TooLarge, a Failed,
+// ErrSpoiled, or the cause of the context's end.
 type Caller interface {
 	Call(ctx context.Context, r Request) (Answer, error)
 }
@@ -66,6 +72,14 @@ type Rejected struct {
 }
 
 func (e *Rejected) Error() string { return fmt.Sprintf("rejected with %d %s", e.Status, e.Code) }
+
+// TooLarge says that the model answered more than there is memory for, as it would
+// again.
+type TooLarge struct{ Most int64 }
+
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("the answer has more than %d bytes; ask for less at once, or raise payloadMiB", e.Most)
+}
 
 // Failed says that a call failed which may do better the next time.
 type Failed struct {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io"
 	"regexp"
+
+	"onedoor/internal/capacity"
 )
 
 // maxLine is the most that a line has, in bytes.
-const maxLine = 4 << 20
+const maxLine = capacity.LeastItemMiB << 20
 
 // customID is what an item of many may be called: a part of keys and headers.
 var customID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
@@ -23,8 +25,8 @@ type Lines struct {
 	n     int
 }
 
-// Lines returns a reader of the items. Their number is not limited by MaxBytes,
-// which is that of each line.
+// Lines returns a reader of the items. MaxBytes is not their limit: they are read one
+// after another.
 func (m Maker) Lines(body io.Reader) *Lines {
 	return &Lines{maker: m, r: bufio.NewReaderSize(outside{body}, 64<<10), seen: map[string]bool{}}
 }

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"onedoor/internal/capacity"
+	"onedoor/internal/trust"
 )
 
 // Settings are what a worker is told.
@@ -23,7 +26,7 @@ type Settings struct {
 	Parallel  int    // items at once
 	Fetch     int    // messages that each of them fetches at once
 	Renew     time.Duration
-	GiveUp    time.Duration // after which work on a message is cancelled
+	GiveUp    time.Duration // after which work on an item is cancelled
 	Grace     time.Duration // from SIGTERM to SIGKILL
 	Attempts  int           // tries of an item in all
 	Backoff   []time.Duration
@@ -38,9 +41,12 @@ type Settings struct {
 	Results   string // container
 	Keys      string // directory
 	Control   string // URL of the control plane, without a slash at the end
+	Authority string // PEM, of who issued the control plane's certificate; "" for a public one
 	TokenFile string // of the token for it
 	Port      int    // of health and metrics
 	MaxBytes  int64  // of a payload
+	MaxAnswer int64  // bytes
+	Memory    int64  // bytes that are planned for the worker
 	MaxOutput int    // tokens that a request may ask for when it does not say
 	Gather    int    // items of one call to a model that takes many; below 2 for none
 	PriceAs   Price  // of a token; empty when nobody says
@@ -84,6 +90,7 @@ func Read(lookup func(string) (string, bool)) (Settings, error) {
 		Results:   r.text("ONEDOOR_RESULTS_CONTAINER"),
 		Keys:      r.directory("ONEDOOR_KEYS_DIR"),
 		Control:   r.url("ONEDOOR_CONTROL_PLANE_URL"),
+		Authority: r.authority("ONEDOOR_CONTROL_PLANE_AUTHORITY"),
 		TokenFile: r.text("ONEDOOR_TOKEN_FILE"),
 		Port:      r.number("ONEDOOR_STATUS_PORT", 1, 65535),
 		MaxBytes:  mib * int64(r.numberOr("ONEDOOR_PAYLOAD_MIB", maxMiB, 1, maxMiB)),
@@ -91,6 +98,9 @@ func Read(lookup func(string) (string, bool)) (Settings, error) {
 		Gather:    r.numberOr("ONEDOOR_GATHER_ITEMS", 0, minGather, maxGather),
 		PriceAs:   r.price("ONEDOOR_PRICE_AS"),
 	}
+	s.MaxAnswer = max(s.MaxBytes, capacity.LeastItemMiB*mib)
+	planned, _ := capacity.Memory(s.Parallel, int(s.MaxBytes/mib))
+	s.Memory = mib * int64(planned)
 	return s, errors.Join(r.found...)
 }
 
@@ -170,6 +180,15 @@ func (r *reader) url(name string) string {
 		r.bad(name, value, "a URL")
 	}
 	return strings.TrimSuffix(value, "/")
+}
+
+// authority is a certificate as PEM; "" when it is left out.
+func (r *reader) authority(name string) string {
+	value, _ := r.lookup(name)
+	if _, err := trust.Client(value); err != nil {
+		r.bad(name, value, "the certificate of an authority as PEM, or nothing")
+	}
+	return value
 }
 
 func (r *reader) directory(name string) string {

@@ -118,16 +118,34 @@ func (s *Store) Find(ctx context.Context, path string) (*Result, error) {
 	return r, nil
 }
 
-// Put writes a whole result, whatever lay there before.
+// Put writes a whole result in place of what was found. It fails with ErrTaken when
+// somebody else wrote since this one looked.
 func (r *Result) Put(ctx context.Context, lines []byte, meta Meta) error {
 	got, err := r.blob.Upload(ctx, streaming.NopCloser(bytes.NewReader(lines)), &blockblob.UploadOptions{
-		HTTPHeaders: headers(), Metadata: meta.format(),
+		HTTPHeaders: headers(), Metadata: meta.format(), AccessConditions: r.unchanged(),
 	})
 	if err != nil {
-		return err
+		return taken(err)
 	}
 	r.Meta, r.At, r.etag, r.blocks = meta, at(got.LastModified), got.ETag, nil
 	return nil
+}
+
+// unchanged is the condition that nobody else wrote.
+func (r *Result) unchanged() *blob.AccessConditions {
+	condition := &blob.ModifiedAccessConditions{IfMatch: r.etag}
+	if r.etag == nil {
+		condition.IfNoneMatch = to.Ptr(azcore.ETagAny)
+	}
+	return &blob.AccessConditions{ModifiedAccessConditions: condition}
+}
+
+// taken names the error of a condition that does not hold.
+func taken(err error) error {
+	if bloberror.HasCode(err, bloberror.ConditionNotMet, bloberror.BlobAlreadyExists) {
+		return ErrTaken
+	}
+	return err
 }
 
 // at is a time that the service said.
@@ -152,18 +170,11 @@ func (r *Result) Append(ctx context.Context, lines []byte, meta Meta) error {
 		}
 		blocks = append(blocks, name)
 	}
-	condition := &blob.ModifiedAccessConditions{IfMatch: r.etag}
-	if r.etag == nil {
-		condition.IfNoneMatch = to.Ptr(azcore.ETagAny)
-	}
 	got, err := r.blob.CommitBlockList(ctx, blocks, &blockblob.CommitBlockListOptions{
-		HTTPHeaders: headers(), Metadata: meta.format(), AccessConditions: &blob.AccessConditions{ModifiedAccessConditions: condition},
+		HTTPHeaders: headers(), Metadata: meta.format(), AccessConditions: r.unchanged(),
 	})
-	if bloberror.HasCode(err, bloberror.ConditionNotMet, bloberror.BlobAlreadyExists) {
-		return ErrTaken
-	}
 	if err != nil {
-		return err
+		return taken(err)
 	}
 	r.Meta, r.At, r.etag, r.blocks = meta, at(got.LastModified), got.ETag, blocks
 	return nil

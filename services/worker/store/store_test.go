@@ -140,6 +140,12 @@ func twoWriters(t *testing.T, s *Store) {
 	require.NoError(t, second.Append(t.Context(), []byte("second\n"), metaOf(Answered, 2)))
 	require.ErrorIs(t, first.Append(t.Context(), []byte("third\n"), metaOf(Answered, 2)), ErrTaken)
 	assert.Equal(t, "first\nsecond\n", read(t, s, "t/j/two"))
+	for _, path := range []string{"t/j/two", "t/j/new"} {
+		first, second := find(t, s, path), find(t, s, path)
+		require.NoError(t, first.Put(t.Context(), []byte("first\n"), metaOf(Answered, 1)))
+		require.ErrorIs(t, second.Put(t.Context(), []byte("second\n"), metaOf(Answered, 1)), ErrTaken)
+		assert.Equal(t, "first\n", read(t, s, path))
+	}
 }
 
 func restarts(t *testing.T, s *Store) {

@@ -1,8 +1,10 @@
 package work
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -101,14 +103,14 @@ func (it *item) answer(result *store.Result) end {
 		return it.failed(err)
 	}
 	outcome := outcomeOf(a)
-	lines, err := line(it.message, "", &a, nil)
-	if err != nil {
+	var lines bytes.Buffer
+	if err := writeLine(&lines, it.message, "", &a, nil); err != nil {
 		return it.failed(err)
 	}
 	meta := it.meta()
 	meta.add(a)
 	meta.Outcome = outcome
-	if err := it.stored(func() error { return result.Put(it.ctx, lines, meta.Meta) }); err != nil {
+	if err := it.stored(func() error { return result.Put(it.ctx, lines.Bytes(), meta.Meta) }); err != nil {
 		return it.failed(err)
 	}
 	return it.completed(result, string(outcome), "")
@@ -154,6 +156,7 @@ func (it *item) call(made payload.Item) (model.Answer, error) {
 		}
 		var err error
 		answer, err = it.Model.Call(it.ctx, request)
+		request.Alone = request.Alone || errors.Is(err, model.ErrSpoiled)
 		return err
 	})
 	if err != nil {

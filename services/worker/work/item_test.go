@@ -15,6 +15,7 @@ import (
 
 	"onedoor/services/internal/claim"
 	"onedoor/services/worker/model"
+	"onedoor/services/worker/quota"
 	"onedoor/services/worker/report"
 )
 
@@ -108,6 +109,12 @@ func TestMessagesThatNobodyCanMendAreDeadLetters(t *testing.T) {
 				return model.Answer{}, &model.Rejected{Status: 403, Code: "model_not_in_plan"}
 			}
 		}, "request_rejected", "403 model_not_in_plan", true},
+		"AnswerTooLarge": {func(w *world) {
+			w.post("1", "application/json", chat)
+			w.gateway.do = func(int, model.Request) (model.Answer, error) {
+				return model.Answer{}, &model.TooLarge{Most: 4096}
+			}
+		}, "answer_too_large", "more than 4096 bytes; ask for less at once, or raise payloadMiB", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -349,4 +356,61 @@ func TestStorageThatIsDownIsWaitedFor(t *testing.T) {
 			assert.Empty(t, w.queue.dead)
 		})
 	}
+}
+
+// A rerun with another payload overtakes the run before it, whose answer is late: it
+// must not take the place of the newer result.
+func TestAnOlderRunLeavesTheResultOfARerunAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.gateway.do = func(n int, _ model.Request) (model.Answer, error) {
+			if n == 1 {
+				time.Sleep(20 * time.Second)
+				return answer("older"), nil
+			}
+			return answer("newer"), nil
+		}
+		w.post("1", "application/json", chat)
+		go func() {
+			time.Sleep(5 * time.Second)
+			w.post("1", "application/json", strings.Replace(chat, "secret", "other", 1))
+		}()
+		w.run(time.Minute)
+		got, metadata := w.result("1")
+		require.Len(t, got, 1)
+		assert.Contains(t, string(got[0].Response.Body), "newer")
+		assert.Equal(t, "answered", metadata["outcome"])
+		assert.Equal(t, []string{"1"}, w.queue.done)
+		assert.Equal(t, map[string]string{"1": "payload_changed"}, w.queue.dead)
+		assert.Equal(t, 2, w.gateway.count())
+	})
+}
+
+// An item that shared a call with one that the model refuses calls alone, which takes
+// quota again: no more requests are made in a minute than were promised.
+func TestASpoiledCallTakesQuotaAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.Model = model.Gather(w.gateway, 2)
+		w.Window = quota.New(1_000_000, 2, func() float64 { return 0 })
+		w.gateway.do = func(_ int, r model.Request) (model.Answer, error) {
+			if strings.Contains(string(r.Body), `"input":[`) {
+				return model.Answer{}, &model.Rejected{Status: 400, Code: "bad"}
+			}
+			return answer("fine"), nil
+		}
+		for _, item := range []string{"1", "2"} {
+			w.post(item, "application/json", `{"input":"text `+item+`"}`)
+		}
+		go func() {
+			time.Sleep(50 * time.Second)
+			assert.Equal(t, 1, w.gateway.count(), "both had their request of this minute")
+		}()
+		w.run(3 * time.Minute)
+		assert.Len(t, w.queue.done, 2)
+		assert.Equal(t, 3, w.gateway.count())
+		assert.Zero(t, testutil.CollectAndCount(w.Metrics.Retries), "it is no try")
+	})
 }

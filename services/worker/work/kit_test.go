@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -32,8 +33,11 @@ import (
 	"onedoor/services/worker/store"
 )
 
-// lock is the lock of the fake queue.
-const lock = 30 * time.Second
+// Of the fake queue.
+const (
+	lock       = 30 * time.Second
+	deliveries = 10 // of a message at most
+)
 
 // queue is a queue in memory, in the time of its test: locks run out, and a message
 // that was delivered too often is a dead letter.
@@ -95,7 +99,10 @@ func (q *queue) Receive(ctx context.Context, most int) ([]Delivery, error) {
 		for len(q.ready) > 0 && len(out) < most {
 			m := q.ready[0]
 			q.ready = q.ready[1:]
-			m.deliveries++
+			if m.deliveries++; m.deliveries > deliveries {
+				q.dead[m.id] = "MaxDeliveryCountExceeded"
+				continue
+			}
 			m.until = time.Now().Add(lock)
 			q.held = append(q.held, m)
 			out = append(out, &held{q, m, m.round})
@@ -173,6 +180,7 @@ type gateway struct {
 	calls []model.Request
 	do    func(n int, r model.Request) (model.Answer, error) // n counts from 1
 	takes time.Duration
+	stuck string // end of the keys of calls that are never answered
 }
 
 func (g *gateway) Call(ctx context.Context, r model.Request) (model.Answer, error) {
@@ -180,7 +188,11 @@ func (g *gateway) Call(ctx context.Context, r model.Request) (model.Answer, erro
 	g.calls = append(g.calls, r)
 	n := len(g.calls)
 	g.mu.Unlock()
-	if err := pause.For(ctx, g.takes); err != nil {
+	takes := g.takes
+	if g.stuck != "" && strings.HasSuffix(r.Key, g.stuck) {
+		takes = math.MaxInt64
+	}
+	if err := pause.For(ctx, takes); err != nil {
 		return model.Answer{}, err
 	}
 	if g.do == nil {

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -20,7 +21,7 @@ func (it *item) many(result *store.Result) end {
 	} else {
 		result.Restart()
 	}
-	p, err := it.open()
+	p, err := it.open(it.lock) // which it is read under, item after item
 	if err != nil {
 		return it.failed(err)
 	}
@@ -28,7 +29,7 @@ func (it *item) many(result *store.Result) end {
 	l := &list{item: it, result: result, so: so, lines: it.Maker.Lines(p.Body)}
 	err = l.run()
 	// What was answered is kept, whatever ended it: nothing runs twice.
-	if err != nil && !errors.Is(err, store.ErrTaken) && !errors.Is(context.Cause(it.ctx), ErrLockLost) {
+	if err != nil && !errors.Is(err, store.ErrTaken) && !errors.Is(context.Cause(it.lock), ErrLockLost) {
 		l.keep()
 	}
 	if err != nil {
@@ -37,10 +38,10 @@ func (it *item) many(result *store.Result) end {
 	return it.completed(result, "", "") // its lines are counted
 }
 
-// open opens the payload.
-func (it *item) open() (p store.Payload, err error) {
+// open opens the payload, which can be read until ctx ends.
+func (it *item) open(ctx context.Context) (p store.Payload, err error) {
 	err = it.stored(func() (err error) {
-		p, err = it.Store.Open(it.ctx, it.message.Blob, it.message.ETag)
+		p, err = it.Store.Open(ctx, it.message.Blob, it.message.ETag)
 		return err
 	})
 	return p, err
@@ -49,7 +50,7 @@ func (it *item) open() (p store.Payload, err error) {
 // whole reads a payload of many to its end before anything is done with it: one that
 // is wrong as a whole has no result.
 func (it *item) whole() error {
-	p, err := it.open()
+	p, err := it.open(it.ctx)
 	if err != nil {
 		return err
 	}
@@ -74,9 +75,12 @@ type list struct {
 	result *store.Result
 	so     tally
 	lines  *payload.Lines
-	buffer []byte // of lines that are not written
-	fresh  int    // how many
+	buffer bytes.Buffer // of lines that are not written
+	fresh  int          // how many
 }
+
+// maxBuffer is how many bytes of answers wait to be written, at most before the last.
+const maxBuffer = 1 << 20
 
 // run works on all items, and writes their results.
 func (l *list) run() error {
@@ -94,7 +98,7 @@ func (l *list) run() error {
 		if err := l.one(made, err); err != nil {
 			return err
 		}
-		if l.fresh >= l.Limits.Check {
+		if l.fresh >= l.Limits.Check || l.buffer.Len() >= maxBuffer {
 			if err := l.write(store.Partial); err != nil {
 				return err
 			}
@@ -111,39 +115,53 @@ func (l *list) run() error {
 func (l *list) one(made payload.Item, err error) error {
 	var answer model.Answer
 	if err == nil {
-		answer, err = l.call(made)
+		answer, err = l.answer(made)
 	}
-	var text []byte
-	var marshal error
+	var unwritten error
 	switch problem := problemOf(err); {
 	case err == nil:
 		l.so.add(answer)
 		l.Metrics.Items.WithLabelValues(string(outcomeOf(answer))).Inc()
-		text, marshal = line(l.message, made.ID, &answer, nil)
-	case problem != nil && l.ctx.Err() == nil:
+		unwritten = writeLine(&l.buffer, l.message, made.ID, &answer, nil)
+	case problem != nil && l.lock.Err() == nil:
 		l.so.Items++
 		l.so.Failed++
 		l.Metrics.Items.WithLabelValues(outcomeFailed).Inc()
-		text, marshal = line(l.message, made.ID, nil, problem)
+		unwritten = writeLine(&l.buffer, l.message, made.ID, nil, problem)
 	default:
 		return err
 	}
-	if marshal != nil {
-		return marshal
+	if unwritten != nil {
+		return unwritten
 	}
-	l.buffer = append(l.buffer, text...)
 	l.fresh++
 	l.tries = 0 // of the next item
+	l.begin()
 	return nil
+}
+
+// answer calls the model for an item. A call that takes too long is made again here:
+// letting the message go would use up one of its deliveries.
+func (l *list) answer(made payload.Item) (model.Answer, error) {
+	for {
+		answer, err := l.call(made)
+		if err == nil || l.ctx.Err() == nil || l.lock.Err() != nil {
+			return answer, err
+		}
+		if err := l.tooLong(err); err != nil {
+			return model.Answer{}, err
+		}
+		l.begin()
+	}
 }
 
 // write writes what is not written.
 func (l *list) write(outcome store.Outcome) error {
 	l.so.Outcome = outcome
-	if err := l.stored(func() error { return l.result.Append(l.ctx, l.buffer, l.so.Meta) }); err != nil {
+	if err := l.stored(func() error { return l.result.Append(l.ctx, l.buffer.Bytes(), l.so.Meta) }); err != nil {
 		return err
 	}
-	l.buffer, l.fresh = nil, 0
+	l.buffer, l.fresh = bytes.Buffer{}, 0
 	return nil
 }
 
@@ -155,7 +173,7 @@ func (l *list) keep() {
 	l.so.Outcome = store.Partial
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), margin(l.Limits.GiveUp))
 	defer cancel()
-	if err := l.result.Append(ctx, l.buffer, l.so.Meta); err != nil {
+	if err := l.result.Append(ctx, l.buffer.Bytes(), l.so.Meta); err != nil {
 		l.Log.Warn("answers were lost, they are asked for again", "items", l.fresh, "error", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"onedoor/services/worker/model"
 )
@@ -43,6 +44,8 @@ func TestAPayloadOfManyHasALineForEach(t *testing.T) {
 				return model.Answer{Status: 400, Refused: true, Body: []byte(`{}`)}, nil
 			case 3:
 				return model.Answer{}, &model.Rejected{Status: 400, Code: "bad"}
+			case 4:
+				return model.Answer{}, &model.TooLarge{Most: 4096}
 			}
 			return answer("fine"), nil
 		}
@@ -56,10 +59,11 @@ func TestAPayloadOfManyHasALineForEach(t *testing.T) {
 		assert.Nil(t, got[1].Error)
 		assert.Equal(t, &problem{"request_rejected", "rejected with 400 bad"}, got[2].Error)
 		assert.Nil(t, got[2].Response)
+		assert.Equal(t, "answer_too_large", got[3].Error.Code)
 		assert.Equal(t, "payload_malformed", got[12].Error.Code)
-		assert.Equal(t, []string{"answered", "13", "1", "2"}, []string{metadata["outcome"], metadata["items"], metadata["refused"], metadata["failed"]})
-		assert.Equal(t, "100", metadata["prompt_tokens"])
-		assert.Equal(t, []int{10, 1, 2}, []int{w.counted("answered"), w.counted("refused"), w.counted("failed")})
+		assert.Equal(t, []string{"answered", "13", "1", "3"}, []string{metadata["outcome"], metadata["items"], metadata["refused"], metadata["failed"]})
+		assert.Equal(t, "90", metadata["prompt_tokens"])
+		assert.Equal(t, []int{9, 1, 3}, []int{w.counted("answered"), w.counted("refused"), w.counted("failed")})
 		assert.Equal(t, "job:1:line-0", w.gateway.calls[0].Key)
 	})
 }
@@ -161,5 +165,83 @@ func TestLinesAreTriedForThemselves(t *testing.T) {
 		assert.Equal(t, "retries_exhausted", got[1].Error.Code)
 		assert.Equal(t, 6, w.gateway.count())
 		assert.Equal(t, []string{"1"}, w.queue.done)
+	})
+}
+
+// The bus counts deliveries: a message whose lines are answered is not let go between
+// them, however long all of them take.
+func TestAPayloadOfManyIsHeldWhileItsLinesAreAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.gateway.takes = 15 * time.Second // of the minute for each
+		w.post("1", jsonl, lines(40))
+		w.run(20 * time.Minute)
+		assert.Equal(t, []string{"1"}, w.queue.done)
+		got, metadata := w.result("1")
+		assert.Equal(t, upTo(40), order(got))
+		assert.Equal(t, "answered", metadata["outcome"])
+		assert.Equal(t, 40, w.gateway.count())
+		assert.NotContains(t, w.log.String(), "abandoned")
+	})
+}
+
+// A lock can be renewed for an hour. What is left is done in the next delivery, and
+// the line that the end cut off has lost no try.
+func TestAPayloadOfManyThatTakesHoursGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.Limits.Attempts = 1
+		w.gateway.takes = 49 * time.Second
+		w.post("1", jsonl, lines(100))
+		w.run(2 * time.Hour)
+		assert.Equal(t, []string{"1"}, w.queue.done)
+		got, metadata := w.result("1")
+		assert.Equal(t, upTo(100), order(got))
+		assert.Equal(t, "0", metadata["failed"])
+		assert.Equal(t, 101, w.gateway.count())
+		assert.Contains(t, w.log.String(), "the message was held for 1h0m0s")
+	})
+}
+
+// A line that is never answered ends as an error, and the others have their answers.
+func TestALineThatTakesTooLongLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.gateway.stuck = "line-1"
+		w.post("1", jsonl, lines(3))
+		w.run(10 * time.Minute)
+		assert.Equal(t, []string{"1"}, w.queue.done)
+		got, _ := w.result("1")
+		require.Equal(t, upTo(3), order(got))
+		assert.Equal(t, "retries_exhausted", got[1].Error.Code)
+		assert.Nil(t, got[2].Error)
+		assert.Equal(t, 2+4, w.gateway.count())
+		assert.NotContains(t, w.log.String(), "abandoned")
+	})
+}
+
+// Answers that are large are written before there are many of them.
+func TestLargeAnswersAreNotGathered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		const large = 400 << 10
+		w.gateway.do = func(int, model.Request) (model.Answer, error) { return answer(strings.Repeat("x", large)), nil }
+		var blocks []int64
+		w.blobs.Fails(func(r *http.Request) int {
+			if r.URL.Query().Get("comp") == "block" {
+				blocks = append(blocks, r.ContentLength/large)
+			}
+			return 0
+		})
+		w.post("1", jsonl, lines(8))
+		w.run(time.Minute)
+		assert.Equal(t, []string{"1"}, w.queue.done)
+		got, _ := w.result("1")
+		assert.Equal(t, upTo(8), order(got))
+		assert.Equal(t, []int64{3, 3, 2}, blocks, "of answers, in each write")
 	})
 }

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
@@ -49,9 +50,9 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// line is the line of an answer, or of why there is none. id is that of an item of
-// many.
-func line(m claim.Message, id string, a *model.Answer, p *problem) ([]byte, error) {
+// writeLine writes the line of an answer, or of why there is none. id is that of an item
+// of many.
+func writeLine(to *bytes.Buffer, m claim.Message, id string, a *model.Answer, p *problem) error {
 	l := resultLine{ID: m.IdempotencyKey(), CustomID: m.Item, Error: p}
 	if id != "" {
 		l.ID, l.CustomID = l.ID+":"+id, id
@@ -59,8 +60,7 @@ func line(m claim.Message, id string, a *model.Answer, p *problem) ([]byte, erro
 	if a != nil {
 		l.Response = &response{a.Status, a.RequestID, a.Body}
 	}
-	text, err := json.Marshal(l)
-	return append(text, '\n'), err
+	return json.NewEncoder(to).Encode(l)
 }
 
 // problemOf is an error as an item of many has it; nil for one that is not the
@@ -69,11 +69,14 @@ func problemOf(err error) *problem {
 	var unfit *payload.Error
 	var rejected *model.Rejected
 	var often *exhausted
+	var large *model.TooLarge
 	switch {
 	case errors.As(err, &unfit):
 		return &problem{unfit.Code, unfit.Err.Error()}
 	case errors.As(err, &rejected):
 		return &problem{reasonRejected, rejected.Error()}
+	case errors.As(err, &large):
+		return &problem{reasonLarge, large.Error()}
 	case errors.As(err, &often):
 		return &problem{reasonRetries, often.Error()}
 	}

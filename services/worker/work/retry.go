@@ -28,7 +28,8 @@ func (e *exhausted) Error() string {
 }
 
 // retry calls a model until it answers, no try mends it, or the item was tried often
-// enough. A 429 is no try: it waits for as long as the model asks.
+// enough. A 429 is no try: it waits for as long as the model asks. Neither is a call
+// that another item spoiled.
 func (it *item) retry(try func() error) error {
 	for {
 		err := try()
@@ -36,6 +37,9 @@ func (it *item) retry(try func() error) error {
 			it.Metrics.Throttled.Inc()
 			it.Window.Throttled(throttled.After)
 			continue // the window waits
+		}
+		if errors.Is(err, model.ErrSpoiled) {
+			continue
 		}
 		if err == nil || it.ctx.Err() != nil || final(err) {
 			return err
@@ -49,6 +53,20 @@ func (it *item) retry(try func() error) error {
 			return waited{err}
 		}
 	}
+}
+
+// tooLong counts a try that took too long and failed with err, unless nothing was
+// being tried. It fails when that was the last one.
+func (it *item) tooLong(err error) error {
+	if _, idle := errors.AsType[waited](err); idle {
+		return nil
+	}
+	it.tries++
+	it.Metrics.Retries.WithLabelValues("timeout").Inc()
+	if it.tries >= it.Limits.Attempts {
+		return &exhausted{it.tries, errGiveUp}
+	}
+	return nil
 }
 
 // stored asks storage for something until it works, no try mends it, or the message
@@ -75,7 +93,8 @@ func (w *Worker) backoff(tries int) time.Duration {
 func final(err error) bool {
 	var unfit *payload.Error
 	var rejected *model.Rejected
-	return errors.As(err, &unfit) || errors.As(err, &rejected) || unproven(err) != nil ||
+	var large *model.TooLarge
+	return errors.As(err, &unfit) || errors.As(err, &rejected) || errors.As(err, &large) || unproven(err) != nil ||
 		errors.Is(err, store.ErrMissing) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrTaken)
 }
 

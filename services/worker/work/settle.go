@@ -45,6 +45,7 @@ const (
 	reasonQueue    = "wrong_queue"
 	reasonAlias    = "alias_not_served"
 	reasonRejected = "request_rejected"
+	reasonLarge    = "answer_too_large"
 	reasonRetries  = "retries_exhausted"
 )
 
@@ -103,6 +104,7 @@ func (it *item) failed(err error) end {
 	}
 	var unfit *payload.Error
 	var rejected *model.Rejected
+	var large *model.TooLarge
 	var often *exhausted
 	switch {
 	case unproven(err) != nil:
@@ -111,26 +113,25 @@ func (it *item) failed(err error) end {
 		return bury(unfit.Code, unfit.Err.Error())
 	case errors.As(err, &rejected):
 		return bury(reasonRejected, fmt.Sprintf("%d %s", rejected.Status, rejected.Code))
+	case errors.As(err, &large):
+		return bury(reasonLarge, large.Error())
 	case errors.Is(err, store.ErrMissing), errors.Is(err, store.ErrChanged):
 		return bury(err.Error(), "the blob is "+it.message.Blob)
 	case errors.As(err, &often):
 		return bury(reasonRetries, often.Error())
-	case errors.Is(err, store.ErrTaken):
-		return end{kind: drop, reason: err.Error(), tries: it.tries}
 	}
 	return end{kind: abandon, reason: err.Error(), tries: it.tries}
 }
 
 // interrupted is the end of work that was ended from outside. Taking too long is a
-// try, unless nothing was being tried; a worker that stops is none.
+// try; that the worker stops, or can hold the message no longer, is none.
 func (it *item) interrupted(cause, err error) end {
 	if errors.Is(cause, ErrLockLost) {
 		return end{kind: drop, reason: cause.Error(), tries: it.tries}
 	}
-	var idle waited
-	if errors.Is(cause, errGiveUp) && !errors.As(err, &idle) {
-		if it.tries++; it.tries >= it.Limits.Attempts {
-			return bury(reasonRetries, (&exhausted{it.tries, cause}).Error())
+	if errors.Is(cause, errGiveUp) {
+		if often := it.tooLong(err); often != nil {
+			return bury(reasonRetries, often.Error())
 		}
 	}
 	return end{kind: abandon, reason: cause.Error(), tries: it.tries}

@@ -107,7 +107,7 @@ func together(t *testing.T, n int) (out [minutes]counts) {
 			})
 			own.Metrics, own.Health = status.New("text", own.Window.Share), &status.Health{}
 			own.Limits.Grace = 0
-			own.Model = &model.Client{URL: "http://gateway/openai/v1", Token: busfake.Credential{}, HTTP: &http.Client{Transport: deployment}}
+			own.Model = &model.Client{URL: "http://gateway/openai/v1", Token: busfake.Credential{}, HTTP: &http.Client{Transport: deployment}, Most: 1 << 20}
 			workers = append(workers, &own)
 		}
 		for i := range 2 * minutes * itemsOfMinute {

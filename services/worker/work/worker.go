@@ -48,7 +48,7 @@ type Limits struct {
 	Parallel int             // items at once
 	Fetch    int             // messages that each of them fetches at once
 	Renew    time.Duration   // between two renewals of a lock; 0: a third of GiveUp
-	GiveUp   time.Duration   // of work on a message, without what it waits for quota
+	GiveUp   time.Duration   // of work on an item, without what it waits for quota
 	Grace    time.Duration   // from the end of Run's context to its return
 	Attempts int             // tries of an item in all
 	Backoff  []time.Duration // before the second try, the third, and so on; the last one repeats
