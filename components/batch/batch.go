@@ -37,6 +37,7 @@ type Args struct {
 	Verifiers map[string]ref.Identity // who reads the keys to verify with them, by a short name
 	Key       int                     // id of the key that signs, from 1; the one before it is valid too
 	Door      door.Door               // where the control plane is called
+	Authority string                  // certificate, as PEM, of who issued the door's
 	Account   pulumi.StringInput      // URL of the batch account
 	Blobs     pulumi.StringInput      // URL of the storage account's blobs
 	Tables    pulumi.StringInput      // and tables

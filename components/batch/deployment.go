@@ -27,8 +27,8 @@ const Replicas = 2
 // graceSeconds is what a pod gets to finish uploads and to give the lead away.
 const graceSeconds = 120
 
-// scratchMiB is for uploads on their way: they are passed on in blocks, never
-// held whole.
+// scratchMiB is for rows that are put in order: up to 128 MiB for each of the four
+// jobs that the leader puts together at once. Uploads are passed on in blocks.
 const scratchMiB = 1024
 
 // Size is what a pod asks for.

@@ -35,8 +35,9 @@ func (b *builder) nightly(url pulumi.StringInput) error {
 		start := corev1.ContainerArgs{
 			Name: pulumi.String("start"), Image: b.args.Image.ToStringOutput().ToStringPtrOutput(), Args: pulumi.ToStringArray([]string{"nightly", name}),
 			Env: pod.Env(map[string]pulumi.StringInput{
-				"ONEDOOR_CONTROL_PLANE_URL": url,
-				"ONEDOOR_TOKEN_FILE":        pulumi.String(tokenPath + "/token"),
+				"ONEDOOR_CONTROL_PLANE_AUTHORITY": pulumi.String(b.args.Authority),
+				"ONEDOOR_CONTROL_PLANE_URL":       url,
+				"ONEDOOR_TOKEN_FILE":              pulumi.String(tokenPath + "/token"),
 			}),
 			Resources: NightlySize.Resources(), SecurityContext: pod.Hardened(), VolumeMounts: corev1.VolumeMountArray{pod.Mount("token", tokenPath)},
 		}

@@ -64,6 +64,7 @@ type Intake struct {
 	Payloads          string `json:"payloads"`    // container
 	Results           string `json:"results"`     // container
 	Alias             string `json:"alias"`       // of the model that its workers call; "" for a queue without workers, where work of any alias waits
+	PriceAs           string `json:"priceAs"`     // model/SKU of the price table that items are counted by, as workers are told; "" counts nothing
 	TimeToLiveSeconds int    `json:"timeToLiveSeconds"`
 }
 

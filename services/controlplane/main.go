@@ -14,8 +14,8 @@ import (
 // Exit codes, of docs/contracts/control-plane.md.
 const (
 	exitDone   = 0
-	exitFailed = 1 // a new start may mend it
-	exitWrong  = 2 // what it was told is wrong
+	exitWrong  = 1 // what it was told is wrong
+	exitFailed = 2 // a new start may mend it; of a panic, too
 )
 
 func main() {

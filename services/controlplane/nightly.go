@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"onedoor/internal/trust"
 	"onedoor/services/controlplane/config"
 )
 
@@ -31,8 +32,13 @@ func nightly(ctx context.Context, name string, log *slog.Logger) int {
 		log.Error("what the program was told is wrong", "error", err)
 		return exitWrong
 	}
+	client, err := trust.Client(told.Authority)
+	if err != nil {
+		log.Error("what the program was told is wrong", "error", err)
+		return exitWrong
+	}
 	for try := 1; ; try++ {
-		code, err := ask(ctx, told, name)
+		code, err := ask(ctx, client, told, name)
 		switch {
 		case err == nil:
 			log.Info("the nightly job is accepted", "name", name)
@@ -50,7 +56,7 @@ func nightly(ctx context.Context, name string, log *slog.Logger) int {
 }
 
 // ask asks once. The code says whether asking again may help.
-func ask(ctx context.Context, told config.Nightly, name string) (int, error) {
+func ask(ctx context.Context, client *http.Client, told config.Nightly, name string) (int, error) {
 	token, err := os.ReadFile(told.TokenFile) // anew: it is renewed in place
 	if err != nil {
 		return exitFailed, err
@@ -62,7 +68,7 @@ func ask(ctx context.Context, told config.Nightly, name string) (int, error) {
 		return exitWrong, err
 	}
 	request.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return exitFailed, err
 	}

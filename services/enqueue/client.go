@@ -48,9 +48,9 @@ func (r *refusal) again() bool {
 // post posts an item, again while the control plane has too much to do or does not
 // answer.
 func (c *Client) post(ctx context.Context, o Options, i item) error {
-	gap := firstGap
+	gap, stored := firstGap, false
 	for try := 1; ; try++ {
-		err := c.once(ctx, o, i)
+		err := c.once(ctx, o, i, &stored)
 		if err == nil || try == tries || ctx.Err() != nil {
 			return err
 		}
@@ -70,8 +70,10 @@ func (c *Client) post(ctx context.Context, o Options, i item) error {
 	}
 }
 
-// once posts an item, or tells the control plane after it was put into storage.
-func (c *Client) once(ctx context.Context, o Options, i item) error {
+// once posts an item, or tells the control plane after it was put into storage. Put
+// there again, it would be another payload, and the first message would name one that
+// is gone: stored says that it was.
+func (c *Client) once(ctx context.Context, o Options, i item, stored *bool) error {
 	query := url.Values{"modality": {o.Modality}, "alias": {o.Alias}, "job": {o.Job}, "item": {i.name}}
 	body, kind, size, err := i.open(o.Instructions)
 	if err != nil {
@@ -82,15 +84,16 @@ func (c *Client) once(ctx context.Context, o Options, i item) error {
 		_, err := c.do(ctx, "/v1/items?"+query.Encode(), kind, body, size)
 		return err
 	}
-	query.Set("upload", "url")
-	made, err := c.do(ctx, "/v1/items?"+query.Encode(), kind, http.NoBody, 0)
-	if err != nil {
-		return err
+	if !*stored {
+		made, err := c.do(ctx, "/v1/items?"+query.Encode()+"&upload=url", kind, http.NoBody, 0)
+		if err != nil {
+			return err
+		}
+		if err := c.upload(ctx, made.UploadURL, kind, body, size); err != nil {
+			return err
+		}
+		*stored = true
 	}
-	if err := c.upload(ctx, made.UploadURL, kind, body, size); err != nil {
-		return err
-	}
-	query.Del("upload")
 	path := "/v1/items/" + url.PathEscape(o.Job) + "/" + url.PathEscape(i.name) + "/commit?"
 	_, err = c.do(ctx, path+query.Encode(), kind, http.NoBody, 0)
 	return err

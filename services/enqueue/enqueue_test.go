@@ -218,6 +218,40 @@ func TestALargeFileIsPutIntoStorage(t *testing.T) {
 	assert.Contains(t, in.posted[2], "POST | /v1/items/tickets/a.pdf/commit | alias=small&item=a.pdf&job=tickets&modality=text | application/pdf | Bearer t")
 }
 
+// A payload that is put into storage again is another one: the message that names the
+// first would end as a dead letter.
+func TestALargeFileIsPutIntoStorageOnce(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"a.pdf": ""})
+	file, err := os.OpenFile(filepath.Join(dir, "a.pdf"), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	require.NoError(t, file.Truncate(maxBody+1))
+	require.NoError(t, file.Close())
+	synctest.Test(t, func(t *testing.T) {
+		in := &intake{answer: func(n int, w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Query().Get("upload") == "url":
+				_, _ = io.WriteString(w, `{"status":"awaiting_upload","upload_url":"https://storage/payloads/x?sig=1"}`)
+			case r.Method == http.MethodPut && n == 2, r.Method == http.MethodPost && n < 8:
+				w.WriteHeader(http.StatusServiceUnavailable)
+			case r.Method == http.MethodPost:
+				return false
+			}
+			return true
+		}}
+		report, err := Run(t.Context(), in.client(), options(dir))
+		require.NoError(t, err)
+		assert.Equal(t, 1, report.Accepted, report.Failed)
+		var calls []string
+		for _, p := range in.posted {
+			call := strings.Split(p, " | ")
+			calls = append(calls, call[0]+" "+call[1])
+		}
+		commit := "POST /v1/items/tickets/a.pdf/commit"
+		assert.Equal(t, []string{"POST /v1/items", "PUT /payloads/x", "POST /v1/items", "PUT /payloads/x", commit, commit, commit, commit}, calls)
+	})
+}
+
 func TestNothingIsPostedWhenAFileIsWrong(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -26,6 +26,8 @@ const Scope = "https://cognitiveservices.azure.com/.default"
 
 // Client speaks to one account.
 type Client struct {
+	Idle time.Duration // for how long a content may stand still before it is given up
+
 	base  string
 	token azcore.TokenCredential
 	http  *http.Client
@@ -33,7 +35,7 @@ type Client struct {
 
 // New is a client of the account at endpoint, as in "https://name.openai.azure.com".
 func New(endpoint string, token azcore.TokenCredential, client *http.Client) *Client {
-	return &Client{base: strings.TrimRight(endpoint, "/") + "/openai/v1", token: token, http: client}
+	return &Client{Idle: idle, base: strings.TrimRight(endpoint, "/") + "/openai/v1", token: token, http: client}
 }
 
 // Error is a refusal of the account. Every other error says that nobody knows
@@ -77,10 +79,12 @@ func IsFinal(err error) bool {
 }
 
 // What calls may take. A create that takes longer is looked for before it is
-// repeated, so its limit must be well below Settle.
+// repeated, so its limit must be well below Settle. Nobody knows how long a content
+// is: it may take any time, but not stand still.
 const (
 	callTimeout   = 60 * time.Second
 	uploadTimeout = 30 * time.Minute // 200 MB
+	idle          = 2 * time.Minute
 )
 
 // Settle is how long after an attempt to create a job its outcome is certain: the

@@ -45,9 +45,10 @@ type Fault struct {
 type Batch struct {
 	ID                  string
 	Status              Status
-	Input               string // file
-	Output, Errors      string // files; "" where there is none
-	Completed, Rejected int    // rows; 0 where the account does not say
+	Created             time.Time // zero where the account does not say
+	Input               string    // file
+	Output, Errors      string    // files; "" where there is none
+	Completed, Rejected int       // rows; 0 where the account does not say
 	Faults              []Fault
 	Metadata            map[string]string
 }
@@ -56,7 +57,7 @@ func batch(r gjson.Result) Batch {
 	b := Batch{
 		ID: r.Get("id").String(), Input: r.Get("input_file_id").String(), Output: r.Get("output_file_id").String(), Errors: r.Get("error_file_id").String(),
 		Completed: int(r.Get("request_counts.completed").Int()), Rejected: int(r.Get("request_counts.failed").Int()),
-		Metadata: map[string]string{},
+		Created: moment(r.Get("created_at")), Metadata: map[string]string{},
 	}
 	b.Status = Status(strings.ToLower(r.Get("status").String()))
 	if b.Status == "canceled" { // Microsoft's samples have both
@@ -73,6 +74,14 @@ func batch(r gjson.Result) Batch {
 		})
 	}
 	return b
+}
+
+// moment reads a time, which is seconds or text.
+func moment(r gjson.Result) time.Time {
+	if r.Type == gjson.Number {
+		return time.Unix(r.Int(), 0)
+	}
+	return r.Time() // zero for null
 }
 
 // OverLimit tells whether the job failed because too much was enqueued: some

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -100,13 +102,50 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 // Content is what a file holds. Its reader fails if it ends before the length that
-// the account has named. The caller closes it.
+// the account has named, or stands still. The caller closes it.
 func (c *Client) Content(ctx context.Context, id string) (io.ReadCloser, error) {
-	response, err := c.do(ctx, http.MethodGet, "/files/"+escape(id)+"/content", "", nil)
+	ctx, cancel := context.WithCancelCause(ctx)
+	patience := time.AfterFunc(c.Idle, func() {
+		cancel(fmt.Errorf("account: content of file %s: nothing came for %s", id, c.Idle))
+	})
+	response, err := c.do(ctx, http.MethodGet, "/files/"+escape(id)+"/content", "", nil) //nolint:bodyclose // content closes it
+	patience.Stop()
 	if err != nil {
+		err = why(ctx, err)
+		cancel(nil)
 		return nil, err
 	}
-	return response.Body, nil
+	return &content{ctx: ctx, cancel: cancel, body: response.Body, idle: c.Idle, patience: patience}, nil
+}
+
+// content is an answer of which nobody knows how long it takes.
+type content struct {
+	ctx      context.Context // of the one call whose answer it is
+	cancel   context.CancelCauseFunc
+	body     io.ReadCloser
+	idle     time.Duration
+	patience *time.Timer // runs only while the account is waited for
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	c.patience.Reset(c.idle)
+	n, err := c.body.Read(p)
+	c.patience.Stop()
+	return n, why(c.ctx, err)
+}
+
+// why names what has ended a call, if it did not end by itself.
+func why(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && err != nil && !errors.Is(err, io.EOF) {
+		return cause
+	}
+	return err
+}
+
+func (c *content) Close() error {
+	c.patience.Stop()
+	defer c.cancel(nil)
+	return c.body.Close()
 }
 
 // pages calls f with every object of a list.

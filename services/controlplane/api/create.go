@@ -65,6 +65,18 @@ func (a *API) createBatch(w http.ResponseWriter, r *http.Request, by identity.Ca
 	if body.File == "" {
 		return apierror.New(apierror.InvalidRequest, "input_file_id", "input_file_id is not set, want the id of a file that was uploaded with purpose %q", jobs.InputPurpose)
 	}
+	once, err := onceOf(r, by.Tenant, body)
+	if err != nil {
+		return err
+	}
+	// What the first post found is not asked of the second: the batch itself is what the
+	// plan has no more room for, and its file may be gone.
+	switch j, err := a.first(r.Context(), once); {
+	case err == nil:
+		return answer(w, http.StatusOK, batchOf(j))
+	case !errors.Is(err, ledger.ErrNotFound):
+		return err
+	}
 	f, err := a.Jobs.File(r.Context(), by.Tenant, body.File)
 	if err != nil {
 		return absent(err, "input_file_id", "file", body.File)
@@ -79,10 +91,7 @@ func (a *API) createBatch(w http.ResponseWriter, r *http.Request, by identity.Ca
 	if err := a.allowed(r.Context(), j); err != nil {
 		return err
 	}
-	if key := r.Header.Get(idempotency); key != "" {
-		return a.createOnce(w, r, key, body, j)
-	}
-	if err := a.Jobs.Add(r.Context(), j); err != nil {
+	if j, err = a.add(r.Context(), once, j); err != nil {
 		return err
 	}
 	return answer(w, http.StatusOK, batchOf(j))
@@ -94,46 +103,80 @@ type promise struct {
 	Body string `json:"body"` // hash
 }
 
-// createOnce makes the job of a key, however often it is asked to.
-func (a *API) createOnce(w http.ResponseWriter, r *http.Request, key string, body newBatch, j *jobs.Job) error {
+// once is the key of idempotency of a post, and what is posted with it. Without a key
+// it is empty.
+type once struct {
+	tenant string
+	key    string // hash
+	body   string // hash
+}
+
+func onceOf(r *http.Request, tenant string, body newBatch) (once, error) {
+	key := r.Header.Get(idempotency)
+	if key == "" {
+		return once{}, nil
+	}
 	if len(key) > maxIdempoKey {
-		return apierror.New(apierror.InvalidRequest, idempotency, "%s has %d bytes, want at most %d", idempotency, len(key), maxIdempoKey)
+		return once{}, apierror.New(apierror.InvalidRequest, idempotency, "%s has %d bytes, want at most %d", idempotency, len(key), maxIdempoKey)
 	}
 	text, err := json.Marshal(body)
-	if err != nil {
-		return err
+	return once{tenant, digest(key), digest(string(text))}, err
+}
+
+// first is the job that a key was used for; ledger.ErrNotFound if there is none.
+func (a *API) first(ctx context.Context, o once) (*jobs.Job, error) {
+	if o.key == "" {
+		return nil, ledger.ErrNotFound
 	}
-	mine, err := json.Marshal(promise{j.ID, digest(string(text))})
+	kept, err := a.promised(ctx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	row := jobs.OnceKey(j.Tenant, digest(key))
-	j.Once = row.Row
-	_, err = a.Jobs.Table.Insert(r.Context(), ledger.Document{Key: row, Data: mine})
-	if errors.Is(err, ledger.ErrExists) {
-		var first promise
-		d, err := a.Jobs.Table.Get(r.Context(), row)
+	return a.Jobs.Job(ctx, o.tenant, kept.Job)
+}
+
+// promised is the promise that was made for a key; ledger.ErrNotFound if none was.
+func (a *API) promised(ctx context.Context, o once) (promise, error) {
+	d, err := a.Jobs.Table.Get(ctx, jobs.OnceKey(o.tenant, o.key))
+	if err != nil {
+		return promise{}, err
+	}
+	var kept promise
+	if err := json.Unmarshal(d.Data, &kept); err != nil {
+		return promise{}, err
+	}
+	if kept.Body != o.body {
+		return promise{}, apierror.New(apierror.IdempotencyReuse, idempotency, "%s was used for another batch; use a new key for each", idempotency)
+	}
+	return kept, nil
+}
+
+// add adds the job, and for a key the one that was promised, however often it is asked
+// to.
+func (a *API) add(ctx context.Context, o once, j *jobs.Job) (*jobs.Job, error) {
+	if o.key == "" {
+		return j, a.Jobs.Add(ctx, j)
+	}
+	mine, err := json.Marshal(promise{j.ID, o.body})
+	if err != nil {
+		return nil, err
+	}
+	j.Once = o.key
+	_, err = a.Jobs.Table.Insert(ctx, ledger.Document{Key: jobs.OnceKey(o.tenant, o.key), Data: mine})
+	if errors.Is(err, ledger.ErrExists) { // of a post at the same time, or of one that died before it added its job
+		kept, err := a.promised(ctx, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := json.Unmarshal(d.Data, &first); err != nil {
-			return err
-		}
-		if first.Body != digest(string(text)) {
-			return apierror.New(apierror.IdempotencyReuse, idempotency, "%s was used for another batch; use a new key for each", idempotency)
-		}
-		j.ID = first.Job
+		j.ID = kept.Job
 	} else if err != nil {
-		return err
+		return nil, err
 	}
-	err = a.Jobs.Add(r.Context(), j)
+	err = a.Jobs.Add(ctx, j)
 	if errors.Is(err, ledger.ErrExists) {
-		j, err = a.Jobs.Job(r.Context(), j.Tenant, j.ID)
+		return a.Jobs.Job(ctx, j.Tenant, j.ID)
 	}
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, batchOf(j))
+	return j, err
 }
 
 func digest(text string) string {

@@ -150,7 +150,8 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, by identity.Caller)
 		return apierror.New(apierror.InvalidRequest, "outcome", "outcome is %q, want answered, refused or dead_lettered", cut(body.Outcome))
 	}
 	err := a.Usage.Put(r.Context(), usage.Entry{
-		At: body.At.UTC(), Tenant: body.Tenant, Alias: body.Alias, Job: body.Job, Item: body.Item, Used: used, Cost: a.Prices.Cost(body.Alias, used.Usage),
+		At: body.At.UTC(), Tenant: body.Tenant, Alias: body.Alias, Job: body.Job, Item: body.Item, Used: used,
+		Cost: a.Prices.CostAs(a.Settings.Queues[by.Modality].PriceAs, used.Usage),
 	})
 	if err != nil {
 		return err

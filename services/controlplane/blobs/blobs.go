@@ -21,7 +21,8 @@ type Info struct {
 // Store holds blobs by container and name.
 type Store interface {
 	// Write makes a blob of what r has, or replaces it. Nothing is to be seen of it
-	// until r has ended, or ever if r ends with an error.
+	// until r has ended, or ever if r ends with an error. A blob that was written with
+	// the same bytes stays as it is, with its ETag.
 	Write(ctx context.Context, container, name string, r io.Reader) (Info, error)
 	// Read is the blob from offset on, length bytes of it or, with -1, all.
 	// ErrNotFound if there is none.

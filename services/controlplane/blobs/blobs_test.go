@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -21,11 +22,14 @@ import (
 	"onedoor/services/internal/azurite"
 )
 
-// emulated is an emulator's storage with a container "con".
-func emulated(t *testing.T) *blobs.Azure {
+// emulated is an emulator's storage with a container "con", whose requests go through
+// those policies.
+func emulated(t *testing.T, through ...policy.Policy) *blobs.Azure {
 	t.Helper()
 	s := azurite.Start(t)
-	client, err := azblob.NewClient(s.BlobURL, s.Credential, &azblob.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: s.Client, Retry: policy.RetryOptions{MaxRetries: -1}}})
+	client, err := azblob.NewClient(s.BlobURL, s.Credential, &azblob.ClientOptions{ClientOptions: azcore.ClientOptions{
+		Transport: s.Client, Retry: policy.RetryOptions{MaxRetries: -1}, PerCallPolicies: through,
+	}})
 	require.NoError(t, err)
 	_, err = client.CreateContainer(t.Context(), "con", nil)
 	require.NoError(t, err)
@@ -119,6 +123,83 @@ func TestAWriteThatFailsChangesNothing(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, string(large[:10]), read(t, s, "n", 5<<20, 10))
 		})
+	}
+}
+
+// Whoever posts the same again names the same blob: by the ETag, it is the payload that
+// was posted before.
+func TestTheSameBytesAreTheSameBlob(t *testing.T) {
+	t.Parallel()
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ctx := open(t), context.Background()
+			for size, bytes := range map[string]string{"empty": "", "small": "x", "a block": strings.Repeat("x", 4<<20)} {
+				write := func(text string) blobs.Info {
+					info, err := s.Write(ctx, "con", "n", strings.NewReader(text))
+					require.NoError(t, err)
+					known, err := s.Stat(ctx, "con", "n")
+					require.NoError(t, err)
+					assert.Equal(t, info, known)
+					return info
+				}
+				first := write(bytes)
+				assert.Equal(t, first, write(bytes), size)
+				assert.NotEqual(t, first.ETag, write(bytes+"y").ETag, size)
+				write(bytes)
+				assert.Equal(t, bytes, read(t, s, "n", 0, -1), size)
+			}
+		})
+	}
+}
+
+// meanwhile does something before the first request that makes a blob.
+type meanwhile struct{ do func() }
+
+func (m *meanwhile) Do(r *policy.Request) (*http.Response, error) {
+	if query := r.Raw().URL.Query(); r.Raw().Method == http.MethodPut && query.Get("restype") == "" && query.Get("comp") != "block" {
+		if do := m.do; do != nil {
+			m.do = nil
+			do()
+		}
+	}
+	return r.Next()
+}
+
+// A write that another one overtakes replaces nothing: it is the other one's if the
+// bytes are the same, else its caller writes again.
+func TestWritesAtOnceMakeOneBlob(t *testing.T) {
+	t.Parallel()
+	m := &meanwhile{}
+	s, ctx := emulated(t, m), context.Background()
+	for name, c := range map[string]struct{ before, overtakes, text string }{
+		"new":     {"", "x", "x"},
+		"changed": {"before", "x", "x"},
+		"blocks":  {"", strings.Repeat("x", 9<<20), strings.Repeat("x", 9<<20)},
+		"other":   {"", "other", "x"},
+		"others":  {"before", "other", "x"},
+	} {
+		write := func(text string) (blobs.Info, error) { return s.Write(ctx, "con", name, strings.NewReader(text)) }
+		if c.before != "" {
+			_, err := write(c.before)
+			require.NoError(t, err, name)
+		}
+		var first blobs.Info
+		m.do = func() {
+			var err error
+			first, err = write(c.overtakes)
+			assert.NoError(t, err, name)
+		}
+		second, err := write(c.text)
+		if c.overtakes == c.text {
+			require.NoError(t, err, name)
+			assert.Equal(t, first, second, name)
+			continue
+		}
+		require.Error(t, err, name)
+		assert.Equal(t, c.overtakes, read(t, s, name, 0, -1), name)
+		_, err = write(c.text)
+		require.NoError(t, err, name)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"onedoor/internal/settings"
+	"onedoor/internal/trust"
 	"onedoor/services/controlplane/insights"
 )
 
@@ -115,11 +116,17 @@ func (r *reader) settings(path string) settings.Settings {
 type Nightly struct {
 	URL       string // of the control plane
 	TokenFile string
+	Authority string // PEM, of who issued its certificate; "" for a public one
 }
 
 // ReadNightly reads what `nightly` is told.
 func ReadNightly(lookup func(string) (string, bool)) (Nightly, error) {
 	r := &reader{lookup: lookup}
 	n := Nightly{URL: r.text("ONEDOOR_CONTROL_PLANE_URL"), TokenFile: r.text("ONEDOOR_TOKEN_FILE")}
+	const authority = "ONEDOOR_CONTROL_PLANE_AUTHORITY"
+	n.Authority, _ = lookup(authority)
+	if _, err := trust.Client(n.Authority); err != nil {
+		r.bad(authority, "%s", err)
+	}
 	return n, errors.Join(r.found...)
 }

@@ -5,6 +5,7 @@ package intake
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"onedoor/services/controlplane/apierror"
@@ -16,6 +17,7 @@ import (
 // Message is a message as it goes onto the bus.
 type Message struct {
 	ID          string // the bus drops a second one
+	Correlation string // follows the item through logs and traces
 	ContentType string // by which the topic sorts it
 	Body        []byte // of a claim
 	TimeToLive  time.Duration
@@ -35,10 +37,11 @@ type Dead struct {
 type Bus interface {
 	// Send puts a message onto the topic.
 	Send(ctx context.Context, m Message) error
-	// Dead are the first dead letters of a queue, from the sequence number on.
-	Dead(ctx context.Context, queue string, from int64, limit int) ([]Dead, error)
+	// Dead are the dead letters of a queue, from the sequence number on, in their
+	// order. An error is the last that there is.
+	Dead(ctx context.Context, queue string, from int64) iter.Seq2[Dead, error]
 	// Take calls f with the dead letter of that number, and removes it unless f
-	// returns an error. ErrNoLetter if there is none.
+	// returns an error. ErrNoLetter if there is none, ErrHeld if another call has it.
 	Take(ctx context.Context, queue string, sequence int64, f func(Dead) error) error
 }
 
@@ -70,7 +73,7 @@ func (in Intake) Post(ctx context.Context, item Item, payload blobs.Info) error 
 	if err != nil {
 		return err
 	}
-	return in.Bus.Send(ctx, Message{ID: item.Message.ID(), ContentType: item.ContentType, Body: body, TimeToLive: item.TimeToLive})
+	return in.Bus.Send(ctx, Message{ID: item.Message.ID(), Correlation: item.Correlation, ContentType: item.ContentType, Body: body, TimeToLive: item.TimeToLive})
 }
 
 // Letter is a dead letter with whose it is.
@@ -83,25 +86,23 @@ type Letter struct {
 // caller's.
 var ErrNoLetter = apierror.New(apierror.NotFound, "sequence", "there is no such dead letter; list them with GET /dlq")
 
-// scan is how many dead letters are looked at for one answer.
-const scan = 1000
+// ErrHeld says that a dead letter cannot be had now.
+var ErrHeld = apierror.New(apierror.ServiceUnavailable, "sequence", "another call holds this dead letter, or one before it, at the moment; it is still there. Ask again after the time in Retry-After.").After(10 * time.Second)
 
-// Letters are the tenant's dead letters of a queue, from the sequence number on. One
-// whose claim does not prove whose it is is nobody's.
+// Letters are the tenant's first dead letters of a queue, from the sequence number on,
+// however many of others lie between. One whose claim does not prove whose it is is
+// nobody's.
 func (in Intake) Letters(ctx context.Context, queue, tenant string, from int64, limit int) ([]Letter, error) {
 	var out []Letter
-	seen := 0
-	for seen < scan && len(out) < limit {
-		found, err := in.Bus.Dead(ctx, queue, from, 100)
-		if err != nil || len(found) == 0 {
-			return out, err
+	for d, err := range in.Bus.Dead(ctx, queue, from) {
+		if err != nil {
+			return nil, err
 		}
-		for _, d := range found {
-			from = d.Sequence + 1
-			seen++
-			if m, err := claim.Verify(d.Body, in.Keys); err == nil && m.Tenant == tenant && len(out) < limit {
-				out = append(out, Letter{d, m})
-			}
+		if m, err := claim.Verify(d.Body, in.Keys); err == nil && m.Tenant == tenant {
+			out = append(out, Letter{d, m})
+		}
+		if len(out) == limit {
+			break
 		}
 	}
 	return out, nil
@@ -122,16 +123,19 @@ func (in Intake) Redrive(ctx context.Context, queue, tenant string, sequence int
 		}
 		// The id of the first time would be dropped as a duplicate.
 		id := l.Message.ID()[:40] + "-" + l.Died.UTC().Format("20060102T150405.000")
-		return in.Bus.Send(ctx, Message{ID: id, ContentType: again.ContentType, Body: body, TimeToLive: again.TimeToLive})
+		return in.Bus.Send(ctx, Message{ID: id, Correlation: l.Correlation, ContentType: again.ContentType, Body: body, TimeToLive: again.TimeToLive})
 	})
 }
 
+// take takes a dead letter of the tenant's. It is looked at before: of another's
+// nobody learns even that it is held.
 func (in Intake) take(ctx context.Context, queue, tenant string, sequence int64, f func(Letter) error) error {
-	return in.Bus.Take(ctx, queue, sequence, func(d Dead) error {
-		m, err := claim.Verify(d.Body, in.Keys)
-		if err != nil || m.Tenant != tenant {
-			return ErrNoLetter
-		}
-		return f(Letter{d, m})
-	})
+	found, err := in.Letters(ctx, queue, tenant, sequence, 1)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || found[0].Sequence != sequence {
+		return ErrNoLetter
+	}
+	return in.Bus.Take(ctx, queue, sequence, func(d Dead) error { return f(Letter{d, found[0].Message}) })
 }

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 )
@@ -46,16 +47,17 @@ func (m *Memory) Kill(queue string, d Dead) {
 }
 
 // Dead implements Bus.
-func (m *Memory) Dead(_ context.Context, queue string, from int64, limit int) ([]Dead, error) {
+func (m *Memory) Dead(_ context.Context, queue string, from int64) iter.Seq2[Dead, error] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var out []Dead
-	for _, d := range m.dead[queue] {
-		if d.Sequence >= from && len(out) < limit {
-			out = append(out, d)
+	found := slices.Clone(m.dead[queue])
+	return func(yield func(Dead, error) bool) {
+		for _, d := range found {
+			if d.Sequence >= from && !yield(d, nil) {
+				return
+			}
 		}
 	}
-	return out, nil
 }
 
 // Take implements Bus.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"onedoor/services/controlplane/apierror"
 )
 
 // ServiceBus is the namespace that queues are in.
@@ -26,7 +29,7 @@ func NewServiceBus(client *azservicebus.Client, topic string) (*ServiceBus, erro
 
 // Send implements Bus.
 func (s *ServiceBus) Send(ctx context.Context, m Message) error {
-	err := s.sender.SendMessage(ctx, &azservicebus.Message{MessageID: &m.ID, ContentType: &m.ContentType, Body: m.Body, TimeToLive: &m.TimeToLive}, nil)
+	err := s.sender.SendMessage(ctx, &azservicebus.Message{MessageID: &m.ID, CorrelationID: &m.Correlation, ContentType: &m.ContentType, Body: m.Body, TimeToLive: &m.TimeToLive}, nil)
 	if err != nil {
 		return fmt.Errorf("intake: send: %w", err)
 	}
@@ -43,21 +46,49 @@ func (s *ServiceBus) dead(queue string) (*azservicebus.Receiver, error) {
 }
 
 // Dead implements Bus.
-func (s *ServiceBus) Dead(ctx context.Context, queue string, from int64, limit int) (_ []Dead, err error) {
-	r, err := s.dead(queue)
-	if err != nil {
-		return nil, err
+func (s *ServiceBus) Dead(ctx context.Context, queue string, from int64) iter.Seq2[Dead, error] {
+	return func(yield func(Dead, error) bool) {
+		r, err := s.dead(queue)
+		if err != nil {
+			yield(Dead{}, err)
+			return
+		}
+		defer func() { _ = r.Close(ctx) }() // it holds nothing
+		for d, err := range peek(ctx, r, from) {
+			if !yield(d, err) {
+				return
+			}
+		}
 	}
-	defer func() { err = errors.Join(err, r.Close(ctx)) }()
-	found, err := r.PeekMessages(ctx, limit, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(from)})
-	if err != nil {
-		return nil, fmt.Errorf("intake: dead letters of %s: %w", queue, err)
+}
+
+// page is how many dead letters are asked for at a time. Nothing says that so many
+// come.
+const page = 100
+
+// peek looks at dead letters in their order, from the sequence number on: at those that
+// somebody holds, too.
+// https://learn.microsoft.com/azure/service-bus-messaging/message-browsing
+func peek(ctx context.Context, r *azservicebus.Receiver, from int64) iter.Seq2[Dead, error] {
+	return func(yield func(Dead, error) bool) {
+		for {
+			found, err := r.PeekMessages(ctx, page, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(from)})
+			if err != nil {
+				yield(Dead{}, fmt.Errorf("intake: dead letters: %w", err))
+				return
+			}
+			if len(found) == 0 {
+				return
+			}
+			for _, m := range found {
+				d := letter(m)
+				if !yield(d, nil) {
+					return
+				}
+				from = d.Sequence + 1
+			}
+		}
 	}
-	var out []Dead
-	for _, m := range found {
-		out = append(out, letter(m))
-	}
-	return out, nil
 }
 
 func letter(m *azservicebus.ReceivedMessage) Dead {
@@ -80,6 +111,9 @@ func letter(m *azservicebus.ReceivedMessage) Dead {
 // patience is how long the bus is waited for when there may be nothing left.
 const patience = 5 * time.Second
 
+// most is how many dead letters are held for one: a claim has less than 4 KB.
+const most = 10_000
+
 // Take implements Bus. Dead letters can only be taken in their order, so those
 // before the wanted one are held meanwhile and let go again. No more are asked for:
 // what is let go would come back at once, and stay locked.
@@ -97,12 +131,13 @@ func (s *ServiceBus) Take(ctx context.Context, queue string, sequence int64, f f
 	var held []*azservicebus.ReceivedMessage
 	defer func() {
 		for _, m := range held {
-			err = errors.Join(err, r.AbandonMessage(ctx, m, nil))
+			// One that cannot be let go is free when its lock has run out.
+			_ = r.AbandonMessage(context.WithoutCancel(ctx), m, nil)
 		}
 	}()
 	var wanted *azservicebus.ReceivedMessage
-	for left > 0 {
-		found, err := receive(ctx, r, left)
+	for wanted == nil && left > 0 {
+		found, err := receive(ctx, r, min(left, page))
 		if err != nil {
 			return fmt.Errorf("intake: dead letters of %s: %w", queue, err)
 		}
@@ -118,8 +153,8 @@ func (s *ServiceBus) Take(ctx context.Context, queue string, sequence int64, f f
 			}
 		}
 	}
-	if wanted == nil { // somebody else holds it
-		return ErrNoLetter
+	if wanted == nil {
+		return ErrHeld
 	}
 	if err := f(letter(wanted)); err != nil {
 		held = append(held, wanted)
@@ -130,24 +165,19 @@ func (s *ServiceBus) Take(ctx context.Context, queue string, sequence int64, f f
 
 // before is how many dead letters lie before the one of that number.
 func before(ctx context.Context, r *azservicebus.Receiver, sequence int64) (int, error) {
-	next, count := int64(0), 0
-	for count < scan {
-		found, err := r.PeekMessages(ctx, 100, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(next)})
-		if err != nil {
-			return 0, fmt.Errorf("intake: dead letters: %w", err)
+	count := 0
+	for d, err := range peek(ctx, r, 0) {
+		switch {
+		case err != nil:
+			return 0, err
+		case d.Sequence > sequence:
+			return 0, ErrNoLetter
+		case d.Sequence == sequence && count <= most:
+			return count, nil
+		case d.Sequence == sequence:
+			return 0, apierror.New(apierror.Conflict, "sequence", "more than %d dead letters of the queue lie before this one, and they come in their order; send older ones again, or delete them", most)
 		}
-		if len(found) == 0 {
-			break
-		}
-		for _, m := range found {
-			if m.SequenceNumber == nil {
-				continue
-			}
-			if *m.SequenceNumber == sequence {
-				return count, nil
-			}
-			count, next = count+1, *m.SequenceNumber+1
-		}
+		count++
 	}
 	return 0, ErrNoLetter
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -98,6 +99,55 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	}
 	stop()
 	require.NoError(t, <-done)
+}
+
+// The API server does not answer the leader any more: its work ends before another
+// may begin, and what it says when it is heard again takes nothing from the other.
+func TestALeaderThatIsCutOffEndsBeforeTheNextBegins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cluster := fake.NewClientset()
+		cutOff := &fake.Clientset{} // the same cluster by another line
+		cutOff.AddReactor("*", "leases", testclient.ObjectReaction(cluster.Tracker()))
+		var w work
+		var all sync.WaitGroup
+		start := func(name string, client *fake.Clientset) context.CancelFunc {
+			ctx, stop := context.WithCancel(t.Context())
+			l := lead.Lease{Client: client.CoordinationV1(), Namespace: "n", Name: "l", Identity: name, Log: slog.New(slog.DiscardHandler)}
+			all.Go(func() { assert.NoError(t, l.Run(ctx, w.run)) })
+			return stop
+		}
+		stopA := start("a", cutOff)
+		time.Sleep(time.Second)
+		require.Equal(t, int32(1), w.now.Load())
+		stopB := start("b", cluster)
+		time.Sleep(time.Minute)
+		require.Equal(t, int32(1), w.total.Load(), "a renews its lease")
+		heard := make(chan struct{})
+		cutOff.PrependReactor("*", "leases", func(testclient.Action) (bool, runtime.Object, error) {
+			select {
+			case <-heard:
+				return false, nil, nil
+			default: // it is lost, and nobody hears of that
+				<-heard
+				return true, nil, errors.NewTimeoutError("lost", 0)
+			}
+		})
+		time.Sleep(29 * time.Second)
+		assert.Equal(t, int32(0), w.now.Load(), "the lease lasts for 30 s")
+		time.Sleep(16 * time.Second)
+		assert.Equal(t, int32(1), w.now.Load())
+		assert.Equal(t, int32(2), w.total.Load(), "b leads")
+		close(heard)
+		time.Sleep(time.Second)
+		lease, err := cluster.CoordinationV1().Leases("n").Get(t.Context(), "l", metav1.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, "b", *lease.Spec.HolderIdentity)
+		stopA()
+		stopB()
+		all.Wait()
+		assert.Equal(t, int32(1), w.most.Load(), "never two at a time")
+	})
 }
 
 func TestAFileIsLockedByOne(t *testing.T) {

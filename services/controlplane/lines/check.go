@@ -66,7 +66,7 @@ func Check(in io.Reader, out io.Writer, rules Rules) (Summary, error) {
 			break
 		}
 		c.sum.Lines++
-		if errors.Is(err, errLong) { // the next line cannot be found with certainty
+		if errors.Is(err, ErrLong) { // what follows may be anything
 			c.bad(apierror.Problem{Code: "invalid_json_line", Message: fmt.Sprintf("is longer than %d bytes; send smaller requests", MaxLine)})
 			break
 		}

@@ -223,6 +223,27 @@ func TestLongLinesAndBrokenReaders(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 }
 
+// What comes behind a line that is too long is read as if that were not there.
+func TestALineThatIsTooLongIsPassedOver(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2*lines.MaxLine+7)
+	r := lines.NewReader(strings.NewReader("a\n" + long + "\nb\n" + long))
+	var got []string
+	for {
+		raw, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if !errors.Is(err, lines.ErrLong) {
+			require.NoError(t, err)
+			got = append(got, fmt.Sprintf("%.9s at %d", raw, r.Offset))
+			continue
+		}
+		got = append(got, "too long")
+	}
+	assert.Equal(t, []string{"a at 0", "too long", fmt.Sprintf("b at %d", len(long)+3), "too long"}, got)
+}
+
 // Nothing that callers send makes the parser fail in another way than by a problem,
 // and what it takes is renamed without a change of anything else.
 func FuzzParse(f *testing.F) {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 
 	"onedoor/services/controlplane/blobs"
@@ -62,12 +60,14 @@ type assembler struct {
 	results        jobs.Results
 }
 
-// to is the file that a row goes to.
-func (a *assembler) to(kind Kind) io.Writer {
+// write writes a row to the file that it goes to.
+func (a *assembler) write(kind Kind, raw []byte) error {
+	to := a.errors
 	if kind == Answered || kind == Refused {
-		return a.output
+		to = a.output
 	}
-	return a.errors
+	_, err := to.Write(append(slices.Clip(raw), '\n'))
+	return err
 }
 
 // part writes the rows of a part and of the parts in which its lines were tried
@@ -77,57 +77,47 @@ func (a *assembler) part(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	write := func(_ int, kind Kind, raw []byte) error {
-		_, err := a.to(kind).Write(append(slices.Clip(raw), '\n'))
+	if a.job.Ordered {
+		return a.ordered(ctx, n, known)
+	}
+	err = a.final(ctx, n, known, func(_ int, at place, raw []byte) error { return a.write(at.kind, raw) })
+	if err != nil {
 		return err
 	}
-	var sorted *sorter
-	if a.job.Ordered {
-		if sorted, err = newSorter(a.Scratch, a.job.Parts[n].Lines); err != nil {
-			return err
-		}
-		defer sorted.remove()
-		write = sorted.add
-	}
+	return a.missing(ctx, n, known, func(_ int, raw []byte) error { return a.write(Failed, raw) })
+}
+
+// final counts the rows of a part that say what became of a line in the end, and the
+// lines without one. It calls f with each such row and the number of its line.
+func (a *assembler) final(ctx context.Context, n int, known *known, f func(line int, at place, raw []byte) error) error {
 	for i := range a.job.Parts {
 		p := &a.job.Parts[i]
 		if p.Of != n || p.State != jobs.Collected {
 			continue
 		}
-		err := a.rows(ctx, a.job, i, func(raw []byte, row Row, ok bool) error {
+		err := a.rows(ctx, a.job, i, func(at place, raw []byte, row Row, ok bool) error {
 			if !ok || row.Kind == Transient && p.Followed {
 				return nil // what became of the line is in the part that follows
 			}
-			at := known.take(row.CustomID)
-			if at < 0 {
+			line := known.take(row.CustomID)
+			if line < 0 {
 				return nil
 			}
 			count(&a.results, row)
-			return write(at, row.Kind, raw)
+			return f(line, at, raw)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := a.missing(ctx, n, known, write); err != nil {
-		return err
-	}
-	if sorted != nil {
-		return sorted.each(func(kind Kind, raw []byte) error {
-			_, err := a.to(kind).Write(raw)
-			return err
-		})
-	}
+	a.results.Missing += a.job.Parts[n].Lines - known.taken
 	return nil
 }
 
-// missing writes a row of error for each line that has none.
-func (a *assembler) missing(ctx context.Context, n int, known *known, write func(int, Kind, []byte) error) error {
-	if known.taken == a.job.Parts[n].Lines {
-		return nil
-	}
-	if known.gone { // nobody knows their names
-		a.results.Missing += a.job.Parts[n].Lines - known.taken
+// missing calls f with a row of error for each line that has none, and with the
+// line's number. Of lines that storage does not keep nobody knows the names.
+func (a *assembler) missing(ctx context.Context, n int, known *known, f func(line int, raw []byte) error) error {
+	if known.taken == a.job.Parts[n].Lines || known.gone {
 		return nil
 	}
 	code, message := a.reason(n)
@@ -136,14 +126,13 @@ func (a *assembler) missing(ctx context.Context, n int, known *known, write func
 		if at++; known.seen[at] {
 			return nil
 		}
-		a.results.Missing++
 		raw, err := json.Marshal(missingRow{
 			ID: fmt.Sprintf("%s-%d-%d", a.job.ID, n, at+1), CustomID: l.CustomID, Error: missingError{Code: code, Message: message},
 		})
 		if err != nil {
 			return err
 		}
-		return write(at, Failed, raw)
+		return f(at, raw)
 	})
 }
 
@@ -173,55 +162,4 @@ func (a *assembler) reason(n int) (code, message string) {
 	default:
 		return "missing_row", "The model account ended this batch without a row for the request. Send it again in another batch."
 	}
-}
-
-// sorter keeps rows in a file until all are there, and hands them out by the number
-// of their line.
-type sorter struct {
-	file *os.File
-	rows []place
-	end  int64
-}
-
-// place is where a row is; no length is none.
-type place struct {
-	kind           Kind
-	offset, length int64
-}
-
-func newSorter(dir string, lines int) (*sorter, error) {
-	file, err := os.CreateTemp(dir, "rows-*")
-	if err != nil {
-		return nil, fmt.Errorf("results: %w", err)
-	}
-	return &sorter{file: file, rows: make([]place, lines)}, nil
-}
-
-func (s *sorter) remove() {
-	s.file.Close()
-	os.Remove(s.file.Name())
-}
-
-func (s *sorter) add(at int, kind Kind, raw []byte) error {
-	n, err := s.file.Write(append(slices.Clip(raw), '\n'))
-	s.rows[at] = place{kind, s.end, int64(n)}
-	s.end += int64(n)
-	return err
-}
-
-func (s *sorter) each(f func(Kind, []byte) error) error {
-	var buf []byte
-	for _, at := range s.rows {
-		if int64(cap(buf)) < at.length {
-			buf = make([]byte, at.length)
-		}
-		buf = buf[:at.length]
-		if _, err := s.file.ReadAt(buf, at.offset); err != nil {
-			return fmt.Errorf("results: %w", err)
-		}
-		if err := f(at.kind, buf); err != nil {
-			return err
-		}
-	}
-	return nil
 }

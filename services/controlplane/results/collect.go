@@ -17,6 +17,7 @@ type Store struct {
 	Blobs           blobs.Store
 	Inputs, Outputs string // containers
 	Scratch         string // directory for rows that are put in order; "" for the system's
+	Window          int64  // bytes of them that are there at a time, for each job; 0 for 128 MiB
 }
 
 // Source opens what the account wrote: the file of that id.
@@ -27,7 +28,7 @@ type Collection struct {
 	Results  jobs.Results
 	Again    *jobs.Part // lines to try again; nil for none
 	Foreign  int        // rows of lines that were never sent, or sent once and answered twice
-	Unusable int        // rows that were cut, or are no rows
+	Unusable int        // rows that were cut, are no rows, or are longer than any line may be
 }
 
 // Collect copies what the account wrote for a part, and says what came of its
@@ -46,7 +47,7 @@ func (s Store) Collect(ctx context.Context, j *jobs.Job, n int, open Source, aga
 	}
 	var c Collection
 	retry := map[lines.ID]bool{}
-	err = s.rows(ctx, j, n, func(_ []byte, row Row, ok bool) error {
+	err = s.rows(ctx, j, n, func(_ place, _ []byte, row Row, ok bool) error {
 		if !ok {
 			c.Unusable++
 			return nil
@@ -72,18 +73,21 @@ func (s Store) Collect(ctx context.Context, j *jobs.Job, n int, open Source, aga
 	return c, err
 }
 
-// copy copies a file of the account. No id is an empty file, and a file that is
-// gone has no rows any more: they are missing.
+// copy copies a file of the account. No id is an empty file. A file that is gone was
+// copied before, by whoever removed it there: the copy stays as it is. If there is
+// none, the file has expired, and its rows are missing.
 func (s Store) copy(ctx context.Context, id, path string, open Source) error {
 	from := io.NopCloser(&io.LimitedReader{})
 	if id != "" {
-		found, err := open(ctx, id)
-		switch {
-		case errors.Is(err, blobs.ErrNotFound):
-		case err != nil:
+		switch found, err := open(ctx, id); {
+		case err == nil:
+			from = found
+		case !errors.Is(err, blobs.ErrNotFound):
 			return err
 		default:
-			from = found
+			if _, err := s.Blobs.Stat(ctx, s.Outputs, path); !errors.Is(err, blobs.ErrNotFound) {
+				return err
+			}
 		}
 	}
 	defer func() { _ = from.Close() }()
@@ -145,9 +149,17 @@ func (s Store) input(ctx context.Context, p *jobs.Part, f func(lines.Line, []byt
 	return lines.Each(in, func(l lines.Line, raw []byte, _ *lines.Reader) error { return f(l, raw) })
 }
 
+// place is where a row is that the account wrote for a part.
+type place struct {
+	part           int
+	what           string // which of the part's files
+	offset, length int64  // in bytes of it, without the line break
+	kind           Kind
+}
+
 // rows calls f with every row that the account wrote for a part, first of its
 // output, then of its errors. Not ok is one that cannot be read.
-func (s Store) rows(ctx context.Context, j *jobs.Job, n int, f func(raw []byte, row Row, ok bool) error) error {
+func (s Store) rows(ctx context.Context, j *jobs.Job, n int, f func(at place, raw []byte, row Row, ok bool) error) error {
 	for _, what := range []string{"output", "errors"} {
 		in, err := s.Blobs.Read(ctx, s.Outputs, rawPath(j, n, what), 0, -1)
 		if err != nil {
@@ -156,12 +168,12 @@ func (s Store) rows(ctx context.Context, j *jobs.Job, n int, f func(raw []byte, 
 		reader := lines.NewReader(in)
 		for {
 			raw, err := reader.Next()
-			if err == nil && len(raw) > 0 {
-				row, ok := Read(raw)
-				err = f(raw, row, ok)
-			}
 			if errors.Is(err, io.EOF) {
 				break
+			}
+			if long := errors.Is(err, lines.ErrLong); long || err == nil && len(raw) > 0 {
+				row, ok := Read(raw)
+				err = f(place{n, what, reader.Offset, int64(len(raw)), row.Kind}, raw, row, ok)
 			}
 			if err != nil {
 				return errors.Join(err, in.Close())

@@ -40,7 +40,12 @@ func (l *Leader) retention() time.Duration {
 // forgotten it.
 func (l *Leader) forgotten(job string) bool {
 	made, ok := jobs.Made(job)
-	return ok && l.retention() > 0 && l.Now().Sub(made) > l.retention()
+	return ok && l.past(made)
+}
+
+// past tells whether the ledger may have forgotten what was made then.
+func (l *Leader) past(made time.Time) bool {
+	return l.retention() > 0 && l.Now().Sub(made) > l.retention()
 }
 
 // forget removes jobs from the ledger that have ended, and files, as old as storage

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -51,7 +52,8 @@ type Leader struct {
 	sweep   sweep                         // through what the ledger may forget
 }
 
-// atOnce is how many jobs get on at a time: uploads take minutes.
+// atOnce is how many jobs get on at a time: uploads take minutes. What the pod has for
+// scratch is shared out among as many.
 const atOnce = 4
 
 // Begin forgets what this instance knew when it last led. The account's jobs are not
@@ -126,7 +128,8 @@ type place struct {
 // reserve gives parts that wait the room that there is among the enqueued tokens of
 // their deployment: the earliest deadline first. A part that does not fit holds up
 // those behind it, or small ones would keep it out for ever; one that Azure has just
-// refused does not, because nobody knows for how long.
+// refused does not, because nobody knows for how long. One that has more tokens than
+// all the room there is, as after that was made smaller, fails.
 func (l *Leader) reserve(ctx context.Context, open []*jobs.Job) error {
 	used := map[string]int64{}
 	var waiting []place
@@ -146,7 +149,17 @@ func (l *Leader) reserve(ctx context.Context, open []*jobs.Job) error {
 	allowance := allowances{leader: l, open: open, left: map[string]int64{}}
 	for _, at := range waiting {
 		pool, tokens := at.job.Deployment, at.job.Parts[at.part].Tokens
-		if full[pool] || used[pool]+tokens > int64(l.Settings.Aliases[at.job.Alias].EnqueuedTokens) {
+		room := int64(l.Settings.Aliases[at.job.Alias].EnqueuedTokens)
+		if tokens > room {
+			err := l.fail(ctx, at, account.Fault{
+				Code: account.TokenLimit, Message: fmt.Sprintf("it has about %d tokens of input, and %s takes %d in all by now; upload the file again, which cuts it anew", tokens, at.job.Alias, room),
+			})
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if full[pool] || used[pool]+tokens > room {
 			full[pool] = true
 			continue
 		}

@@ -61,6 +61,10 @@ func (l *Leader) look(ctx context.Context, open []*jobs.Job) error {
 // when it need not be looked into again.
 func (l *Leader) judge(ctx context.Context, batch account.Batch, mark stamp.Stamp, ours bool, mine map[string]*jobs.Job) (bool, error) {
 	if !ours {
+		noted, err := l.noted(ctx, batch, mark)
+		if noted || err != nil {
+			return noted, err
+		}
 		return true, l.foreign(ctx, batch, "it bears no stamp of the control plane")
 	}
 	j, ok := mine[mark.Tenant+"."+mark.Job]
@@ -101,6 +105,24 @@ func (l *Leader) judge(ctx context.Context, batch account.Batch, mark stamp.Stam
 		return true, nil
 	}
 	return true, l.surplus(ctx, batch, mark)
+}
+
+// noted tells whether a job is ours though no key proves its stamp, as after keys were
+// changed twice: the ledger says that it is the job of a part. Of a job that has ended
+// and that the account made before anything that the ledger still knows, a stamp that
+// looks like ours is enough: it was judged while its key was valid.
+func (l *Leader) noted(ctx context.Context, batch account.Batch, mark stamp.Stamp) (bool, error) {
+	if !jobs.IsID(mark.Tenant) {
+		return false, nil
+	}
+	j, err := l.Jobs.Job(ctx, mark.Tenant, mark.Job)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return batch.Status.Ended() && l.forgotten(mark.Job) && !batch.Created.IsZero() && l.past(batch.Created), nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(j.Parts, func(p jobs.Part) bool { return p.Batch == batch.ID }), nil
 }
 
 // surplus ends a job of ours that nobody waits for.

@@ -41,7 +41,7 @@ func TestTokensThatTheLedgerDoesNotKnowAreShown(t *testing.T) {
 	w.pass(30 * time.Second)
 	assert.Equal(t, 2*(2000-counts), number(t, w.drift()))
 
-	w.intrude(10)
+	w.intrude(10, nil)
 	w.submit("desk", lines(2), nil)
 	w.pass(time.Minute)
 	assert.Equal(t, 3*(2000-counts)+10_000, number(t, w.drift()), "with those of the intruder")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +83,41 @@ func TestAJobIsForgottenWithItsFiles(t *testing.T) {
 	_, got, _ := w.call(http.MethodGet, "/usage?from=2026-11-01&to=2027-01-01", "desk", "", "")
 	assert.Equal(t, int64(2), gjson.Get(got, "total.requests").Int(), "what it cost stays known")
 	assert.NotEqual(t, id, post(w.upload("desk", lines(2))), "the key of idempotency is free")
+}
+
+// Keys are changed twice, and nothing proves the stamps of the jobs before: those of
+// which the ledger knows are ours, and those that it has forgotten were. Whoever copies
+// such a stamp gains nothing by it.
+func TestJobsWhoseKeyIsGoneAreNotForeign(t *testing.T) {
+	t.Parallel()
+	w := open(t, change{settings: forgetful}, behave(func(b *core.Behaviour) { b.Running = 2 * time.Hour }))
+	forgotten := w.submit("desk", lines(1), nil)
+	w.ended("desk", forgotten)
+	require.NoError(t, w.sim.Advance(16*day))
+	w.pass(5 * time.Minute)
+	require.Empty(t, w.documents("job.desk"))
+	ended := w.submit("desk", lines(1), nil)
+	w.ended("desk", ended)
+	running := w.submit("labs", lines(1), nil)
+	w.until("labs", running, func(j *jobs.Job) bool { return j.Parts[0].Status == account.InProgress })
+
+	for _, id := range []string{"1", "2"} {
+		require.NoError(t, os.Remove(filepath.Join(w.keys, id)))
+		require.NoError(t, os.WriteFile(filepath.Join(w.keys, "3"+id), []byte(strings.Repeat(id, 64)), 0o600))
+	}
+	s := given()
+	forgetful(&s)
+	w.start(s) // a leader that knows nothing
+	w.pass(5 * time.Minute)
+	assert.Empty(t, w.heard(schedule.Foreign))
+	assert.Equal(t, account.Completed, w.ended("labs", running).Status)
+
+	for i, copied := range w.atAzure() {
+		w.intrude(1, copied.Metadata)
+		require.NoError(t, w.sim.Advance(3*time.Hour)) // it has ended before anybody looks
+		w.pass(2 * time.Minute)
+		assert.Len(t, w.heard(schedule.Foreign), i+1, copied.Metadata["onedoor_id"])
+	}
 }
 
 // Only what is over goes, and a long time after its end.

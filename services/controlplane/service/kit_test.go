@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -134,7 +135,8 @@ type world struct {
 	keys  string
 	sink  *ingestion.Service // that events go to
 
-	faulty bool // ticks may fail in part
+	faulty bool          // ticks may fail in part
+	idle   time.Duration // for how long a content may stand still; 0 for as long as it may
 
 	mu     sync.Mutex
 	events []schedule.Event
@@ -177,8 +179,10 @@ func (w *world) start(s settings.Settings) {
 		w.t.Cleanup(server.Close)
 		events = &insights.Client{Target: insights.Target{Endpoint: server.URL, Key: "key"}, Token: credential("control-plane"), HTTP: server.Client(), Now: w.sim.Now}
 	}
+	at := account.New(w.azure, credential("control-plane"), http.DefaultClient)
+	at.Idle = cmp.Or(w.idle, at.Idle)
 	made, err := service.New(service.Parts{
-		Settings: s, Table: w.table, Events: events, Blobs: w.blobs, Bus: w.bus, Account: account.New(w.azure, credential("control-plane"), http.DefaultClient),
+		Settings: s, Table: w.table, Events: events, Blobs: w.blobs, Bus: w.bus, Account: at,
 		Identity: callers{}, KeysDir: w.keys, Signing: "2", Scratch: w.t.TempDir(), Now: w.sim.Now, Log: quiet(), Emit: func(_ context.Context, e schedule.Event) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -188,6 +192,20 @@ func (w *world) start(s settings.Settings) {
 	require.NoError(w.t, err)
 	w.Service = made
 }
+
+// behind puts a server before the account, which answers as f says, and starts a
+// control plane that knows the account by it.
+func (w *world) behind(f func(rw http.ResponseWriter, r *http.Request, account http.Handler)) {
+	w.t.Helper()
+	account := w.sim.Handler(openai.Entry{Account: accountName})
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { f(rw, r, account) }))
+	w.t.Cleanup(server.Close)
+	w.azure = server.URL
+	w.start(given())
+}
+
+// isContent tells whether somebody asks the account for what a file holds.
+func isContent(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/content") }
 
 func quiet() *slog.Logger {
 	if os.Getenv("ONEDOOR_TEST_LOG") != "" {

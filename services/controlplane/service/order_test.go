@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
+	"onedoor/internal/prices"
 	"onedoor/internal/settings"
 	"onedoor/services/controlplane/account"
 	"onedoor/services/controlplane/jobs"
@@ -58,6 +59,30 @@ func TestWhatDoesNotFitHoldsUpWhatComesLater(t *testing.T) {
 	assert.Equal(t, jobs.Waiting, w.job("labs", small).Parts[0].State)
 	assert.Equal(t, account.Completed, w.ended("labs", small).Status)
 	assert.Equal(t, account.Completed, w.ended("desk", large).Status)
+}
+
+// A deployment is given fewer tokens than a part has that was cut before: the part
+// fails, and nobody waits behind it.
+func TestAPartThatNeverFitsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	large := w.submit("desk", lines(30), map[string]string{"deadline": "2h"}) // of 17 tokens each
+	s := given()
+	takes(200).settings(&s)
+	w.start(s)
+	small := w.submit("labs", lines(1), map[string]string{"deadline": "4h"})
+	j := w.ended("labs", small)
+	assert.Equal(t, account.Completed, j.Status)
+	assert.Less(t, j.Ended.Sub(j.Created), time.Hour)
+	j = w.ended("desk", large)
+	assert.Equal(t, account.Failed, j.Status)
+	require.Len(t, j.Faults, 1)
+	assert.Equal(t, "token_limit_exceeded", j.Faults[0].Code)
+	assert.Contains(t, j.Faults[0].Message, "chat takes 200 in all")
+	for _, code := range w.rows("desk", j.Errors) {
+		assert.Equal(t, "token_limit_exceeded", code)
+	}
+	w.balanced(j)
 }
 
 // A file that Azure would not take whole is one batch for its caller.
@@ -215,6 +240,26 @@ func TestUsageIsOfTheTenantAlone(t *testing.T) {
 		got, body, _ := w.call(http.MethodGet, path, "desk", "", "")
 		assert.Equal(t, code, got, "%s: %s", path, body)
 	}
+}
+
+// The workers of a queue call the gateway, at the price of whoever waits, also where the
+// alias has a batch deployment at half of it.
+func TestItemsOfQueuesAreCountedAtThePriceOfTheGateway(t *testing.T) {
+	t.Parallel()
+	w := open(t, change{settings: func(s *settings.Settings) {
+		text := s.Queues["text"]
+		text.Alias, text.PriceAs = "chat", "gpt-5.1/GlobalStandard"
+		s.Queues["text"] = text
+	}})
+	code, body, _ := w.call(http.MethodPost, "/v1/usage", "worker-text", "application/json",
+		`{"tenant":"desk","alias":"chat","job":"q","item":"1","outcome":"answered","at":"2026-11-29T11:50:00Z","input_tokens":1000000,"output_tokens":1000000}`)
+	require.Equal(t, http.StatusNoContent, code, body)
+	table, err := prices.Load()
+	require.NoError(t, err)
+	row, ok := table.Tokens("gpt-5.1", "GlobalStandard")
+	require.True(t, ok)
+	_, body, _ = w.call(http.MethodGet, "/usage?from=2026-11-29", "desk", "", "")
+	assert.InDelta(t, float64(row.Cost(1_000_000, 0, 1_000_000).Micro())/1e6, gjson.Get(body, "total.cost_usd").Float(), 1e-9, body)
 }
 
 // What a plan pays for is counted before anything runs, and after it has run.

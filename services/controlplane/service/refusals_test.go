@@ -200,29 +200,57 @@ func TestAFileInUseIsNotDeleted(t *testing.T) {
 	assert.Equal(t, 404, status)
 }
 
+// once posts a batch of a file with a key of idempotency.
+func (w *world) once(tenant, key, file, note string) (int, string) {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"input_file_id":%q,"endpoint":"/v1/chat/completions","completion_window":"24h","metadata":{"n":%q}}`, file, note)
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/v1/batches", strings.NewReader(body))
+	require.NoError(w.t, err)
+	request.Header.Set("Authorization", "Bearer "+tenant)
+	request.Header.Set("Idempotency-Key", key)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(w.t, err)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(w.t, err)
+	return response.StatusCode, string(text)
+}
+
 func TestAKeyOfIdempotencyMakesOneBatch(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	file := w.upload("desk", lines(2))
-	post := func(window string) (int, string) {
-		body := fmt.Sprintf(`{"input_file_id":%q,"endpoint":"/v1/chat/completions","completion_window":"24h","metadata":{"n":%q}}`, file, window)
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/v1/batches", strings.NewReader(body))
-		require.NoError(t, err)
-		request.Header.Set("Authorization", "Bearer desk")
-		request.Header.Set("Idempotency-Key", "k")
-		response, err := http.DefaultClient.Do(request)
-		require.NoError(t, err)
-		defer func() { _ = response.Body.Close() }()
-		text, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		return response.StatusCode, string(text)
-	}
-	_, first := post("1")
+	_, first := w.once("desk", "k", file, "1")
 	require.NoError(t, w.sim.Advance(time.Second))
-	_, second := post("1")
+	_, second := w.once("desk", "k", file, "1")
 	assert.Equal(t, gjson.Get(first, "id").String(), gjson.Get(second, "id").String())
-	status, other := post("2")
+	status, other := w.once("desk", "k", file, "2")
 	refused(t, 409, "idempotency_key_used", status, other)
+	status, long := w.once("desk", strings.Repeat("k", 256), file, "1")
+	refused(t, 400, "invalid_request", status, long)
+}
+
+// Whoever asks again after a lost answer gets the batch that was made, whatever the
+// first post has changed: the plan may have no room for two, and the file be gone.
+func TestAKeyOfIdempotencyIsOfTheFirstPost(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	file := w.upload("mini", strings.ReplaceAll(lines(60), `"chat"`, `"zone"`)) // 60 x 17 of 2000 tokens
+	status, first := w.once("mini", "k", file, "1")
+	require.Equal(t, http.StatusOK, status, first)
+	id := gjson.Get(first, "id").String()
+	again := func() {
+		status, got := w.once("mini", "k", file, "1")
+		require.Equal(t, http.StatusOK, status, got)
+		assert.Equal(t, id, gjson.Get(got, "id").String())
+	}
+	again()
+	status, got := w.once("mini", "other", file, "1")
+	refused(t, http.StatusTooManyRequests, "tenant_quota", status, got)
+	w.ended("mini", id)
+	status, got, _ = w.call(http.MethodDelete, "/v1/files/"+file, "mini", "", "")
+	require.Equal(t, http.StatusOK, status, got)
+	again()
 }
 
 func TestCallersWithoutATokenAreRefused(t *testing.T) {
@@ -265,9 +293,11 @@ func TestItemsGoOntoTheBusWithAProof(t *testing.T) {
 	assert.Equal(t, "application/vnd.onedoor.text+json", m.ContentType)
 	assert.Equal(t, time.Hour, m.TimeToLive)
 	assert.NotContains(t, string(m.Body), "secret")
+	assert.NotEmpty(t, m.Correlation)
 	proven, err := claim.Verify(m.Body, ring.Ring(w.keys))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"desk", "text", "small", "j", "1", "desk/j/1", "2"}, []string{proven.Tenant, proven.Modality, proven.Alias, proven.Job, proven.Item, proven.Blob, proven.Key})
+	assert.Equal(t, proven.Correlation, m.Correlation)
 	info, err := w.blobs.Stat(context.Background(), "payloads-text", proven.Blob)
 	require.NoError(t, err)
 	assert.Equal(t, info.ETag, proven.ETag)
@@ -283,6 +313,9 @@ func TestItemsGoOntoTheBusWithAProof(t *testing.T) {
 		assert.Equal(t, code, gjson.Get(got, "error.code").String(), "%s: %s", path, got)
 	}
 	require.Len(t, w.bus.Sent(), 1)
+	status, got, _ := w.call(http.MethodPost, "/v1/items?modality=text&alias=small&job=j&item=1", "desk", "text/plain", `{"prompt":"secret"}`)
+	require.Equal(t, http.StatusAccepted, status, got)
+	assert.Len(t, w.bus.Sent(), 2, "what is read otherwise is other work")
 }
 
 func TestDeadLettersAreTheTenantsAlone(t *testing.T) {
@@ -318,4 +351,5 @@ func TestDeadLettersAreTheTenantsAlone(t *testing.T) {
 	again, err := claim.Verify(w.bus.Sent()[0].Body, ring.Ring(w.keys))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"4", "2"}, []string{again.Item, again.Key}, "proven by the key of today")
+	assert.Equal(t, "c", w.bus.Sent()[0].Correlation)
 }

@@ -61,13 +61,13 @@ func (w *world) rogue() client.Client {
 }
 
 // intrude makes a job of n lines at the account, past the control plane.
-func (w *world) intrude(n int) string {
+func (w *world) intrude(n int, metadata map[string]string) string {
 	w.t.Helper()
 	api, ctx := w.rogue(), context.Background()
 	file, err := api.Files.New(ctx, client.FileNewParams{File: client.File(strings.NewReader(strings.ReplaceAll(lines(n), `"model":"chat"`, `"model":"chat-batch"`)), "r.jsonl", "application/jsonl"), Purpose: client.FilePurposeBatch})
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.sim.Advance(5*time.Second))
-	batch, err := api.Batches.New(ctx, client.BatchNewParams{InputFileID: file.ID, Endpoint: "/chat/completions", CompletionWindow: "24h"})
+	batch, err := api.Batches.New(ctx, client.BatchNewParams{InputFileID: file.ID, Endpoint: "/chat/completions", CompletionWindow: "24h", Metadata: metadata})
 	require.NoError(w.t, err)
 	return batch.ID
 }
@@ -108,7 +108,7 @@ func TestAForeignJobIsEndedKeptAndReported(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	w.tick()
-	id := w.intrude(3)
+	id := w.intrude(3, nil)
 	w.pass(time.Minute)
 	require.Len(t, w.heard(schedule.Foreign), 1, "within one look")
 	assert.Contains(t, w.heard(schedule.Foreign)[0].Detail, id)
@@ -129,12 +129,7 @@ func TestAForgedStampIsForeign(t *testing.T) {
 	w.pass(time.Minute)
 	stamp := maps.Clone(w.atAzure()[0].Metadata)
 	stamp["onedoor_id"] = strings.Replace(stamp["onedoor_id"], "desk", "labs", 1)
-	api, ctx := w.rogue(), context.Background()
-	file, err := api.Files.New(ctx, client.FileNewParams{File: client.File(strings.NewReader(strings.ReplaceAll(lines(1), `"chat"`, `"chat-batch"`)), "r.jsonl", "application/jsonl"), Purpose: client.FilePurposeBatch})
-	require.NoError(t, err)
-	require.NoError(t, w.sim.Advance(5*time.Second))
-	_, err = api.Batches.New(ctx, client.BatchNewParams{InputFileID: file.ID, Endpoint: "/chat/completions", CompletionWindow: "24h", Metadata: stamp})
-	require.NoError(t, err)
+	w.intrude(1, stamp)
 	w.pass(2 * time.Minute)
 	assert.Len(t, w.heard(schedule.Foreign), 1)
 }
@@ -172,7 +167,7 @@ func TestAJobThatDoesNotFitWaitsAndIsTriedAgain(t *testing.T) {
 				c.Accounts[0].Deployments[0].Capacity = 1
 				c.Behaviour.Cancelling = 10 * time.Minute
 			}})
-			w.intrude(50)
+			w.intrude(50, nil)
 			j := w.ended("desk", w.submit("desk", lines(10), nil))
 			assert.Equal(t, account.Completed, j.Status)
 			assert.Positive(t, j.Parts[0].Attempt)

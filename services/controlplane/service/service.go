@@ -6,6 +6,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -57,6 +58,7 @@ type Service struct {
 	outbox  *outbox.Outbox // nil where nobody takes events
 	metrics *telemetry.Metrics
 	closing atomic.Bool
+	ticking atomic.Pointer[time.Time] // since when a tick runs; nil between two
 }
 
 // New puts a service together.
@@ -113,16 +115,33 @@ func (s *Service) Handler() http.Handler { return s.metrics.Calls(s.api.Handler(
 // Status answers the platform: health, readiness and metrics.
 func (s *Service) Status() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.ready(r.Context()); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte("ok\n"))
-	})
+	says := func(path string, is func(context.Context) error) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			if err := is(r.Context()); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+			_, _ = w.Write([]byte("ok\n"))
+		})
+	}
+	says("/healthz", s.healthy)
+	says("/readyz", s.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{}))
 	return mux
+}
+
+// longest is the most that a tick may take. One that takes longer hangs, or does too
+// much for those who wait for the next: what it has done is written down, and whoever
+// leads then goes on from there.
+const longest = time.Hour
+
+// healthy tells whether the service works. A leader whose tick hangs does not, though
+// it renews its lease: once it is started anew, somebody leads who does.
+func (s *Service) healthy(context.Context) error {
+	if began := s.ticking.Load(); began != nil && s.parts.Now().Sub(*began) > longest {
+		return fmt.Errorf("a tick runs since %s", began.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // ready tells whether the service can take work.
@@ -147,6 +166,9 @@ func (s *Service) Tick(ctx context.Context) error {
 	if s.leader == nil {
 		return nil
 	}
+	began := s.parts.Now()
+	s.ticking.Store(&began)
+	defer s.ticking.Store(nil)
 	err := telemetry.Tick(ctx, s.leader.Tick)
 	if s.outbox == nil {
 		return err

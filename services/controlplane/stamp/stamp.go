@@ -59,8 +59,8 @@ func (m Stamps) Metadata(s Stamp) (map[string]string, error) {
 	return map[string]string{idKey: s.String(), keyKey: m.Signing, macKey: mac}, nil
 }
 
-// Read is the stamp in metadata, if there is one and it is ours. An error says that
-// a key could not be read, and so nobody knows.
+// Read is the stamp in metadata, and whether a key that is valid proves it to be ours.
+// An error says that a key could not be read, and so nobody knows.
 func (m Stamps) Read(metadata map[string]string) (Stamp, bool, error) {
 	s, ok := parse(metadata[idKey])
 	if !ok {
@@ -69,7 +69,7 @@ func (m Stamps) Read(metadata map[string]string) (Stamp, bool, error) {
 	ours, err := m.Keys.Proves(metadata[keyKey], s.text(), metadata[macKey])
 	switch {
 	case errors.Is(err, ring.ErrNoKey):
-		return Stamp{}, false, nil
+		return s, false, nil
 	case err != nil:
 		return Stamp{}, false, fmt.Errorf("stamp: %w", err)
 	}

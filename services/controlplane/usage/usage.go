@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"onedoor/internal/prices"
@@ -128,12 +129,23 @@ type Prices struct {
 	Aliases map[string]settings.Alias
 }
 
-// Cost is what the answers of an alias's deployment cost, to the millionth of a
+// Cost is what the answers of an alias's batch deployment cost, to the millionth of a
 // dollar; nil where the table has no price for it. Batch deployments have rows of
 // their own, at half the price.
 func (p Prices) Cost(alias string, u jobs.Usage) *jobs.Money {
 	known := p.Aliases[alias]
-	row, ok := p.Table.Tokens(known.Model, known.SKU)
+	return p.cost(known.Model, known.SKU, u)
+}
+
+// CostAs is what answers cost that are counted by a row of the table, as in
+// gpt-5.1/GlobalStandard: those to items of queues, whose workers call the gateway.
+func (p Prices) CostAs(name string, u jobs.Usage) *jobs.Money {
+	model, sku, _ := strings.Cut(name, "/")
+	return p.cost(model, sku, u)
+}
+
+func (p Prices) cost(model, sku string, u jobs.Usage) *jobs.Money {
+	row, ok := p.Table.Tokens(model, sku)
 	if !ok {
 		return nil
 	}

@@ -64,4 +64,7 @@ func TestCostsAreOfTheDeploymentsKind(t *testing.T) {
 	assert.Equal(t, *p.Cost("sync", u), 2*(*p.Cost("batch", u)), "half the price")
 	assert.Nil(t, p.Cost("odd", u))
 	assert.Nil(t, p.Cost("unknown", u))
+	assert.Equal(t, p.Cost("sync", u), p.CostAs("gpt-5.1/GlobalStandard", u))
+	assert.Nil(t, p.CostAs("none/GlobalStandard", u))
+	assert.Nil(t, p.CostAs("", u))
 }

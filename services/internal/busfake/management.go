@@ -1,10 +1,12 @@
 package busfake
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,12 +91,16 @@ func (c *conn) manage(entity string, request *amqp.Message) (int32, string, map[
 	}
 }
 
-// peek shows messages without locking them, from a sequence number on.
+// peek shows messages without locking them, from a sequence number on: those that
+// somebody has locked, too.
+// https://learn.microsoft.com/azure/service-bus-messaging/message-browsing
 func (q *queue) peek(body map[string]any) (int32, string, map[string]any) {
 	from, _ := body["from-sequence-number"].(int64)
 	most, _ := body["message-count"].(int32)
+	all := slices.AppendSeq(slices.Clone(q.ready), maps.Values(q.locked))
+	slices.SortFunc(all, func(a, b *message) int { return cmp.Compare(a.sequence, b.sequence) })
 	var out []any
-	for _, m := range q.ready {
+	for _, m := range all {
 		if m.sequence < from || len(out) >= int(most) {
 			continue
 		}

@@ -55,11 +55,13 @@ func (m Message) Path() string { return m.Tenant + "/" + m.Job + "/" + m.Item }
 func (m Message) IdempotencyKey() string { return m.Job + ":" + m.Item }
 
 // ID is the message's id on the bus, which drops a second message with the same id:
-// it follows from the item and its payload. It has 64 of the 128 characters that
-// the bus takes.
+// it follows from all that says what the work is. Another post of the same work has
+// another trace, and maybe another key. It has 64 of the 128 characters that the bus
+// takes.
 // https://learn.microsoft.com/azure/service-bus-messaging/service-bus-quotas
 func (m Message) ID() string {
-	sum := sha256.Sum256([]byte(m.Path() + "\n" + m.ETag))
+	m.Correlation, m.Key = "", ""
+	sum := sha256.Sum256(m.text())
 	return hex.EncodeToString(sum[:])
 }
 

@@ -197,11 +197,20 @@ func TestPlacesFollowFromTheItem(t *testing.T) {
 	assert.Equal(t, "contoso/tickets-1/42", m.Path())
 	assert.Equal(t, "tickets-1:42", m.IdempotencyKey())
 	assert.Len(t, m.ID(), 64)
-	again, other := plain(), plain()
-	again.Correlation = "x"
-	other.ETag = `"0x8DD2"`
-	assert.Equal(t, m.ID(), again.ID(), "the same item and payload")
-	assert.NotEqual(t, m.ID(), other.ID(), "another payload")
+	for what, c := range map[string]struct {
+		change func(*Message)
+		same   bool
+	}{
+		"another post":    {func(m *Message) { m.Correlation, m.Key, m.MAC = "x", "9", "y" }, true},
+		"another payload": {func(m *Message) { m.ETag = `"0x8DD2"` }, false},
+		"another item":    {func(m *Message) { m.Item = "43" }, false},
+		"another type":    {func(m *Message) { m.Type = "image/png" }, false},
+		"another model":   {func(m *Message) { m.Alias = "large" }, false},
+	} {
+		other := plain()
+		c.change(&other)
+		assert.Equal(t, c.same, m.ID() == other.ID(), what)
+	}
 }
 
 // Whatever comes from the bus, nothing is taken that nobody signed.
