@@ -19,6 +19,7 @@ import (
 	"onedoor/internal/capacity"
 	"onedoor/internal/door"
 	"onedoor/internal/kube"
+	"onedoor/internal/prices"
 	"onedoor/internal/ref"
 	"onedoor/internal/routing"
 	"onedoor/internal/settings"
@@ -30,6 +31,7 @@ type Batch struct {
 	Image       Image                 `json:"image"`
 	Audience    string                `json:"audience"`    // of the Entra tokens that it accepts
 	Certificate string                `json:"certificate"` // name, in the control plane's vault, of the certificate that the door shows
+	Authority   string                `json:"authority"`   // certificate, as PEM, of the authority that issued the door's: workers and nightly jobs trust it
 	Key         int                   `json:"key"`         // id of the key that signs messages; raise it by one to change keys
 	OutputDays  int                   `json:"outputDays"`  // after which Azure deletes the files of jobs, 14 to 30; copies are kept for storage.batchDays
 	Poll        time.Duration         `json:"poll"`        // between two looks at the jobs, 1m to 1h
@@ -74,6 +76,9 @@ func (b *Batch) check(report *problems) {
 	}
 	if !secretName.MatchString(b.Certificate) {
 		report.bad("batch.certificate", b.Certificate, "the name of a certificate in a vault: 1 to 127 letters, digits and hyphens", defaultBatch.Certificate)
+	}
+	if why := authority(b.Authority); why != "" {
+		report.bad("batch.authority", nil, "the certificate of the authority that issues the door's, as PEM: pods trust public ones by themselves, and none issues for a private name; "+why, "")
 	}
 	if b.Key < 1 || b.Key > maxKey {
 		report.bad("batch.key", b.Key, between(1, maxKey)+": the key before it stays valid, so it rises by one at a time", "1")
@@ -169,9 +174,17 @@ func (c *Config) batchSettings() settings.Settings {
 		BatchWindowSeconds: seconds(capacity.BatchWindow), ForgetSeconds: settings.Forget(c.Storage.BatchDays),
 		Topic: queue.Ingest, Ledger: storage.Ledger, InputContainer: storage.BatchInput, OutputContainer: storage.BatchOutput,
 	}
+	table, err := prices.Load()
+	if err != nil { // it is a part of the program
+		panic(err)
+	}
 	for name, work := range c.Queue.Queues {
 		_, ttl, _ := work.hold()
-		s.Queues[name] = settings.Intake{ContentType: queue.ContentType(name), Payloads: work.container(name), Results: resultsOf(name), Alias: c.Workers.Queues[name].Alias, TimeToLiveSeconds: seconds(ttl)}
+		alias := c.Workers.Queues[name].Alias
+		s.Queues[name] = settings.Intake{
+			ContentType: queue.ContentType(name), Payloads: work.container(name), Results: resultsOf(name),
+			Alias: alias, PriceAs: priceAs(table, c.Models[alias]), TimeToLiveSeconds: seconds(ttl),
+		}
 	}
 	for alias, model := range c.Models {
 		if model.Batch != nil {
@@ -211,8 +224,9 @@ func (c *Config) batchArgs(p *platform, made ground) batch.Args {
 			Name: string(netplan.BatchDoor), Zone: p.network.Zones[c.doorsZone()], Address: c.plan.Door(netplan.BatchDoor),
 			Subnet: p.network.Subnets[netplan.Doors], Sources: c.callers(kube.Batch),
 		},
-		Events:  batch.Events{Insights: p.base.Logs.Component, Connection: p.base.Insights, Sender: p.identity.ControlPlane},
-		Account: pulumi.String(""), Blobs: p.storage.BlobURL, Tables: p.storage.TableURL, BusHost: p.queue.Host,
+		Authority: c.Batch.Authority,
+		Events:    batch.Events{Insights: p.base.Logs.Component, Connection: p.base.Insights, Sender: p.identity.ControlPlane},
+		Account:   pulumi.String(""), Blobs: p.storage.BlobURL, Tables: p.storage.TableURL, BusHost: p.queue.Host,
 		Nodes: batch.Nodes{
 			Selector: nodesOf("batch"), Tolerations: aks.Tolerations(aks.Pool{Taints: []string{batchTaint}}),
 			Zones: len(c.Cluster.Pools.Batch.Zones), Clients: nodesOf("worker"),

@@ -22,6 +22,7 @@ func TestTheControlPlaneIsChecked(t *testing.T) {
 	const extra = "batch.nightly.extra"
 	refuse(t, map[string]refusal{
 		"NoAudience":        {"batch.audience", "", "api://b", `onedoor:batch.audience: got "", want the audience of the tokens`},
+		"NoAuthority":       {"batch.authority", "", nil, `onedoor:batch.authority: want the certificate of the authority that issues the door's, as PEM`},
 		"CertificateIsAURL": {"batch.certificate", "https://v/c", "door", `onedoor:batch.certificate: got "https://v/c", want the name of a certificate`},
 		"KeyTooLow":         {"batch.key", 0, 1, `onedoor:batch.key: got 0, want 1 to 1000000`},
 		"ExpiryTooShort":    {"batch.outputDays", 13, 14, `onedoor:batch.outputDays: got 13, want an expiry that Azure takes: 13 days, want 14 to 30`},
@@ -76,8 +77,9 @@ func TestSettingsAreWhatTheConfigurationSays(t *testing.T) {
 		"chat":   {Deployment: "chat", Model: "gpt-5.1", SKU: "GlobalBatch", Residency: "global", EnqueuedTokens: 200_000_000},
 		"reason": {Deployment: "reason", Model: "gpt-5.4", SKU: "GlobalBatch", Residency: "global", EnqueuedTokens: 100_000_000},
 	}, s.Aliases)
-	assert.Equal(t, settings.Intake{ContentType: "application/vnd.onedoor.text+json", Payloads: "payloads-text", Results: "results-text", Alias: "small", TimeToLiveSeconds: 24*3600 + 10*60}, s.Queues["text"])
+	assert.Equal(t, settings.Intake{ContentType: "application/vnd.onedoor.text+json", Payloads: "payloads-text", Results: "results-text", Alias: "small", PriceAs: "gpt-5-mini/DataZoneStandard", TimeToLiveSeconds: 24*3600 + 10*60}, s.Queues["text"])
 	assert.Equal(t, "chat", s.Queues["image"].Alias, "the intake takes what its workers work on")
+	assert.Equal(t, "gpt-5.1/Standard", s.Queues["image"].PriceAs, "and counts it as they do: they call the gateway")
 	assert.Equal(t, settings.Nightly{Schedule: "0 1 * * *", Tenant: "labs", Alias: "chat", Source: "nightly/tickets/", DeadlineSeconds: 26 * 3600}, s.NightlyJobs["tickets"])
 	assert.Equal(t, []int{1_209_600, 60, 86_400}, []int{s.OutputExpirySeconds, s.PollSeconds, s.DeadlineSeconds})
 	assert.Len(t, s.Tenants, len(cfg.Tenants))

@@ -54,7 +54,7 @@ func (g *Gateway) check(report *problems) {
 		report.bad("gateway.exposure", g.Exposure, oneOf(ExposureInternal, ExposureExternal), string(ExposureInternal))
 	}
 	if !isAudience(g.Audience) {
-		report.bad("gateway.audience", g.Audience, "the application id URI, or the client id, that Entra tokens for the gateway carry: any token of the tenant would do otherwise", "api://onedoor")
+		report.bad("gateway.audience", g.Audience, "the application id URI, or the client id, that Entra tokens for the gateway carry: otherwise any token of your Entra directory would be accepted", "api://onedoor")
 	}
 	if n := len([]rune(g.PublisherName)); n < 1 || n > maxPublisher {
 		report.bad("gateway.publisherName", g.PublisherName, between(1, maxPublisher)+" characters", "Platform team")

@@ -140,7 +140,7 @@ func (s *Serving) check(report *problems, prod bool) {
 		return
 	}
 	if !isAudience(s.Audience) {
-		report.bad("serving.audience", s.Audience, "the application id URI, or the client id, that the gateway's tokens for the models carry: any token of the tenant would do otherwise", "api://onedoor-serving")
+		report.bad("serving.audience", s.Audience, "the application id URI, or the client id, that the gateway's tokens for the models carry: otherwise any token of your Entra directory would be accepted", "api://onedoor-serving")
 	}
 	for _, p := range s.image().Check(prod) {
 		report.bad("serving."+p.Field, p.Got, p.Want, "")

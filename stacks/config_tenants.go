@@ -23,7 +23,7 @@ type Tenant struct {
 	Plan              string           `json:"plan"`              // its limits and models
 	Residency         openai.Residency `json:"residency"`         // where its prompts may be processed
 	ExternalProviders bool             `json:"externalProviders"` // its prompts may leave Azure, for the services of the root key of this name; with residency global only
-	MonthlyBudget     int              `json:"monthlyBudget"`     // in the currency of the billing account; alerts name it when it is used up, calls go on; 0 for none
+	MonthlyBudget     int              `json:"monthlyBudget"`     // US dollars a month at list prices; alerts tell when the pace of the last two days passes 80 % and 100 % of it, calls go on; 0 for none
 	LogPrompts        bool             `json:"logPrompts"`        // keep its prompts and answers with the logs, for as long as these
 	KeyGeneration     int              `json:"keyGeneration"`     // 0 to 99; raise it when a tenant that was removed comes back while the vault still holds its deleted key, and so the name of it
 }

@@ -268,7 +268,7 @@ func (c *Config) workersArgs(p *platform, made ground, door pulumi.StringInput, 
 		Image: p.image(c.Workers.Image), NodeSelector: nodesOf("worker"),
 		Bus: p.queue.Namespace, BusHost: p.queue.Host, Blobs: p.storage.BlobURL,
 		Gateway: pulumi.Sprintf("%s/%s/v1", p.gateway.URL, apimpolicy.APIPath), Audience: c.Gateway.Audience,
-		ControlPlane: door, Keys: keys, Queues: map[string]workers.Queue{},
+		ControlPlane: door, Authority: c.Batch.Authority, Keys: keys, Queues: map[string]workers.Queue{},
 	}
 	shares := c.shares()
 	for name, rule := range c.Workers.Queues {

@@ -1,11 +1,14 @@
 package stacks
 
 import (
+	slash "path"
+
 	azurenative "github.com/pulumi/pulumi-azure-native-sdk/v2"
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"onedoor/internal/az/guard"
+	"onedoor/internal/az/netplan"
 	"onedoor/internal/images"
 	"onedoor/internal/pause"
 	"onedoor/internal/retry"
@@ -73,6 +76,11 @@ func compose(ctx *pulumi.Context, sleep retry.Sleep) error {
 		}
 		ctx.Export("policies", pulumi.String(policies))
 	}
+	ctx.Export("gatewayUrl", p.gateway.URL)
+	ctx.Export("batchUrl", pulumi.String(cfg.doorURL(netplan.BatchDoor)))
+	ctx.Export("vaults", pulumi.Map{
+		"gateway": pulumi.String(slash.Base(p.vault.Gateway.Plain)), "controlPlane": pulumi.String(slash.Base(p.vault.ControlPlane.Plain)),
+	})
 	ctx.Export("platformGroup", p.base.Platform.Name)
 	ctx.Export("batchDoorGroup", p.base.BatchDoor.Name)
 	ctx.Export("workspaceId", p.base.Logs.Workspace.ID)

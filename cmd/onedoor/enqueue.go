@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onedoor/cmd/embedded"
+	"onedoor/internal/trust"
 	"onedoor/services/enqueue"
 )
 
@@ -27,6 +28,7 @@ type enqueueFlags struct {
 	enqueue.Options
 	url      string
 	audience string
+	caFile   string
 	again    bool
 	json     bool
 }
@@ -62,6 +64,7 @@ func (at screen) enqueue() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.url, "url", "", "URL of the control plane")
 	c.Flags().StringVar(&f.audience, "audience", "", "audience of the token, as in api://onedoor-batch; not needed with "+tokenVariable)
+	c.Flags().StringVar(&f.caFile, "ca-file", "", "file with the certificate, as PEM, of the authority that issued the control plane's")
 	c.Flags().StringVar(&f.Modality, "modality", "", "kind of work: text, document, image")
 	c.Flags().StringVar(&f.Alias, "alias", "", "model to call")
 	c.Flags().StringVar(&f.Job, "job", "", "name of the job (default: that of the first path)")
@@ -107,7 +110,11 @@ func (at screen) post(ctx context.Context, f enqueueFlags) error {
 	if !f.json {
 		f.Progress = at.progress()
 	}
-	client := &enqueue.Client{URL: strings.TrimSuffix(f.url, "/"), Token: token, HTTP: &http.Client{}}
+	caller, err := at.trusting(f.caFile)
+	if err != nil {
+		return realError{err}
+	}
+	client := &enqueue.Client{URL: strings.TrimSuffix(f.url, "/"), Token: token, HTTP: caller}
 	report, err := enqueue.Run(ctx, client, f.Options)
 	if err != nil {
 		return realError{err}
@@ -125,6 +132,22 @@ func (at screen) post(ctx context.Context, f enqueueFlags) error {
 		failed = append(failed, fmt.Errorf("%s: %s", one.Path, one.Error))
 	}
 	return realError{errors.Join(failed...)}
+}
+
+// trusting is a client that trusts the authority whose certificate the file has.
+func (at screen) trusting(file string) (*http.Client, error) {
+	var text []byte
+	if file != "" {
+		var err error
+		if text, err = os.ReadFile(at.path(file)); err != nil {
+			return nil, fmt.Errorf("--ca-file: %w", err)
+		}
+	}
+	client, err := trust.Client(string(text))
+	if err != nil || file != "" && len(text) == 0 {
+		return nil, fmt.Errorf("--ca-file: %s has no certificate as PEM", file)
+	}
+	return client, nil
 }
 
 // token is what finds a token for each post.

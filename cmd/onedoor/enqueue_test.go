@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +30,7 @@ func TestEnqueueSaysEverythingThatIsMissing(t *testing.T) {
 
 func TestEnqueuePostsAndReports(t *testing.T) {
 	var token string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token = r.Header.Get("Authorization")
 		if r.URL.Query().Get("item") == "b.txt" {
 			w.WriteHeader(http.StatusBadRequest)
@@ -45,9 +46,11 @@ func TestEnqueuePostsAndReports(t *testing.T) {
 	for _, name := range []string{"a.txt", "b.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "tickets", name), []byte(name), 0o600))
 	}
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "door.pem"), authority, 0o600))
 	post := func(more ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		args := append([]string{"enqueue", "tickets", "--url", server.URL + "/", "--modality", "text", "--alias", "small"}, more...)
+		args := append([]string{"enqueue", "tickets", "--url", server.URL + "/", "--modality", "text", "--alias", "small", "--ca-file", "door.pem"}, more...)
 		code := run(t.Context(), dir, args, &out, &errs)
 		assert.NotContains(t, out.String()+errs.String(), "secret-token")
 		return code, out.String(), errs.String()
@@ -62,6 +65,10 @@ func TestEnqueuePostsAndReports(t *testing.T) {
 	code, out, _ = post("--json")
 	assert.Equal(t, exitUser, code)
 	assert.JSONEq(t, `{"job":"tickets","accepted":0,"skipped":1,"failed":[{"item":"b.txt","path":"`+filepath.Join(dir, "tickets", "b.txt")+`","error":"400 invalid_request: no"}]}`, out)
+
+	code, _, errs = post("--ca-file", filepath.Join("tickets", "a.txt"))
+	assert.Equal(t, exitUser, code)
+	assert.Contains(t, errs, "--ca-file: "+filepath.Join("tickets", "a.txt")+" has no certificate as PEM")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "tickets", "b.txt")))
 	code, out, errs = post("--again")
