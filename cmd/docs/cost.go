@@ -19,7 +19,7 @@ func cost(dev, prod []reach.Resource) ([]byte, error) {
 	}
 	p := newPage("What it costs", "the plans of `dev` and `prod` and the prices in `internal/prices/prices.yaml`")
 	p.say("List prices of %s in USD a month, without discounts. Idle is while nobody calls, at the smallest size that each part scales to; at most is all month at the largest. "+
-		"Tokens and batch jobs come on top: they cost by use. `onedoor preview --base` says what a change does to the figures of your own stack.", table.AsOf())
+		"Replicas that served models keep are idle nodes of their pool. Tokens, batch jobs, messages, logs, stored data and traffic come on top: they cost by use; the disks of nodes and the rules of alerts, tens of dollars, are left out. `onedoor preview --base` says what a change does to the figures of your own stack.", table.AsOf())
 	bills := []bill.Bill{billOf(dev, table), billOf(prod, table)}
 	p.table([]string{"stack", "idle", "at most"}, [][]string{
 		{"[dev](#dev)", bills[0].Idle.Whole(), bills[0].Most.Whole()}, {"[prod](#prod)", bills[1].Idle.Whole(), bills[1].Most.Whole()},

@@ -7,9 +7,10 @@ import (
 	"onedoor/internal/reach"
 )
 
-// models are what no way but a door's may lead to, in the words of the matrix.
+// isModel says whether no way but a door's may lead there, or whether it is a door, in the
+// words of the matrix.
 func isModel(to string) bool {
-	return strings.HasSuffix(to, " account") || to == "model servers" || to == "serving edge" || strings.HasSuffix(to, "of Ray clusters")
+	return to == "control plane door" || strings.HasSuffix(to, " account") || to == "model servers" || to == "serving edge" || strings.HasSuffix(to, "of Ray clusters")
 }
 
 // reachable is who can open a connection to the batch account and the other models.

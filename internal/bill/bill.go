@@ -56,12 +56,15 @@ type Bill struct {
 // Of is the bill of a plan.
 func Of(resources []Resource, table *prices.Table) Bill {
 	b := Bill{AsOf: table.AsOf(), Lines: []Line{}, Unpriced: []string{}}
-	c := counter{table, map[string]string{}, map[string]bool{}}
+	c := counter{table, map[string]pool{}, map[string]bool{}, map[string]demand{}}
 	for _, r := range resources {
 		if r.Kind == "containerservice:AgentPool" {
-			name := text(r.Inputs.At("agentPoolName"))
-			c.separate[name] = true
-			c.pools[cmp.Or(text(r.Inputs.At("nodeLabels", "pool")), name)] = text(r.Inputs.At("vmSize"))
+			c.separate[text(r.Inputs.At("agentPoolName"))] = true
+			c.pools[labelOf(r.Inputs)] = pool{text(r.Inputs.At("vmSize")), text(r.Inputs.At("gpuInstanceProfile"))}
+		}
+		for _, more := range demands(r) {
+			sum, asked := c.asked[more.pool]
+			c.asked[more.pool] = demand{more.pool, sum.least + more.least, sum.most + more.most, more.sure && (sum.sure || !asked)}
 		}
 	}
 	for _, r := range resources {

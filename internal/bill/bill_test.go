@@ -148,3 +148,41 @@ func TestAnUpgradeRunsTheModelTwice(t *testing.T) {
 	assert.Zero(t, Of([]Resource{pool, service("None", "a100", whole)}, table(t)).UpgradePerHour)
 	assert.Zero(t, Of([]Resource{pool, service("NewCluster", "a100", object{"cpu": "1"})}, table(t)).UpgradePerHour)
 }
+
+// A pool that may go to nothing does not, while a model on it keeps replicas: two slices of
+// a node are two replicas, and a pod with two GPUs is a whole node of the other pool.
+func TestServedModelsKeepNodes(t *testing.T) {
+	t.Parallel()
+	pool := func(label, size, mig string, least float64) Resource {
+		return Resource{URN: "urn::" + label, Kind: "containerservice:AgentPool", Inputs: inputs(object{
+			"vmSize": size, "gpuInstanceProfile": mig, "enableAutoScaling": true, "minCount": least, "maxCount": 8.0, "nodeLabels": object{"pool": label},
+		})}
+	}
+	model := func(pool string, limit, least any) Resource {
+		return Resource{URN: "urn::" + pool + "-model", Kind: "ray.io:RayService", Inputs: inputs(object{"spec": object{
+			"upgradeStrategy": object{"type": "NewCluster"},
+			"rayClusterConfig": object{"workerGroupSpecs": []any{object{
+				"replicas": 1.0, "minReplicas": least, "maxReplicas": 6.0,
+				"template": object{"spec": object{"nodeSelector": object{"pool": pool}, "containers": []any{object{"resources": object{"limits": object{"nvidia.com/gpu": limit}}}}}},
+			}}},
+		}})}
+	}
+	a100, known := table(t).VM("Standard_NC24ads_A100_v4")
+	require.True(t, known)
+	h100, known := table(t).VM("Standard_NC80adis_H100_v5")
+	require.True(t, known)
+	got := Of([]Resource{
+		pool("a100", "Standard_NC24ads_A100_v4", "MIG3g", 0), model("a100", "1", 3.0),
+		pool("h100", "Standard_NC80adis_H100_v5", "", 1), model("h100", "2", 2.0),
+	}, table(t))
+	assert.Equal(t, a100.USD.Times(2*HoursPerMonth).Plus(h100.USD.Times(2*HoursPerMonth)), got.Idle)
+	assert.Equal(t, a100.USD.Times(8*HoursPerMonth).Plus(h100.USD.Times(8*HoursPerMonth)), got.Most)
+	assert.Equal(t, a100.USD.Times(3).Plus(h100.USD.Times(6)), got.UpgradePerHour, "six slices are three nodes")
+	assert.Equal(t, "2 to 8 Standard_NC80adis_H100_v5, where served models stand", got.Lines[0].What)
+	assert.False(t, got.AtLeast)
+
+	none := Of([]Resource{pool("h100", "Standard_NC80adis_H100_v5", "", 1), model("h100", "2", 0.0)}, table(t))
+	assert.Equal(t, h100.USD.Times(HoursPerMonth), none.Idle, "the pool's own least number")
+	unsure := Of([]Resource{pool("h100", "Standard_NC80adis_H100_v5", "", 0), model("h100", "2", propvalue.ShownUnknown)}, table(t))
+	assert.True(t, unsure.AtLeast)
+}

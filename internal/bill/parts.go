@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"fmt"
 
 	"onedoor/internal/az/openai"
@@ -20,8 +21,9 @@ type part struct {
 // counter knows the prices, and the pools that are resources of their own.
 type counter struct {
 	table    *prices.Table
-	pools    map[string]string // their VM sizes by their label
+	pools    map[string]pool   // by their label
 	separate map[string]bool   // by their name; a cluster that was read back lists them too
+	asked    map[string]demand // by the label of the pool
 }
 
 // parts are what a resource pays by the hour; none for what is paid by use.
@@ -106,6 +108,11 @@ func (c counter) fixed(kind prices.Kind, otherwise string, sku, units propvalue.
 	return part{what, price.USD, priced, n, n, sure}
 }
 
+// labelOf is the label that pods select a pool by, else its name.
+func labelOf(pool propvalue.Value) string {
+	return cmp.Or(text(pool.At("nodeLabels", "pool")), text(pool.At("agentPoolName")), text(pool.At("name")))
+}
+
 // nodes are those of a pool, between the fewest and the most.
 func (c counter) nodes(pool propvalue.Value) part {
 	idle, sure := pool.At("count").Count(1)
@@ -120,10 +127,19 @@ func (c counter) nodes(pool propvalue.Value) part {
 		most, sure = pool.At("maxCount").Count(idle)
 		sure = sure && least
 	}
+	held := ""
+	if label := labelOf(pool); c.asked[label].most > 0 {
+		kept, known := c.kept(label)
+		sure = sure && known
+		if kept > idle {
+			idle, most = kept, max(kept, most)
+			held = ", where served models stand"
+		}
+	}
 	size := pool.At("vmSize")
-	what := fmt.Sprintf("%d %s", idle, size.Shown())
+	what := fmt.Sprintf("%d %s%s", idle, size.Shown(), held)
 	if most != idle {
-		what = fmt.Sprintf("%d to %d %s", idle, most, size.Shown())
+		what = fmt.Sprintf("%d to %d %s%s", idle, most, size.Shown(), held)
 	}
 	price, priced := c.table.VM(text(size))
 	return part{what, price.USD, priced || most == 0, idle, most, sure}
