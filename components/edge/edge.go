@@ -66,7 +66,7 @@ func (a Args) check() error {
 		found = append(found, errors.New("no certificate: the door would have nothing to show"))
 	}
 	if a.Audience == "" {
-		found = append(found, errors.New("no audience: any token of the tenant would do"))
+		found = append(found, errors.New("no audience: any token of the directory would do"))
 	}
 	if len(a.Models) == 0 {
 		found = append(found, errors.New("no models: nothing stands behind the door"))

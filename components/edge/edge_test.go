@@ -260,7 +260,7 @@ func TestADoorForEverybodyIsRefused(t *testing.T) {
 	a := args()
 	a.Audience, a.Models, a.Nodes, a.Certificate.Secret, a.Door.Sources = "", nil, nil, "", nil
 	_, err := fake.Try(fake.Preview, program(a))
-	for _, want := range []string{"any token of the tenant", "nothing stands behind", "no node selector", "nothing to show", "Azure would let everybody in"} {
+	for _, want := range []string{"any token of the directory", "nothing stands behind", "no node selector", "nothing to show", "Azure would let everybody in"} {
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -90,7 +90,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 			credential, err := managedidentity.NewFederatedIdentityCredential(ctx, name+"-"+short+"-"+subject.Namespace+"-"+subject.Name,
 				&managedidentity.FederatedIdentityCredentialArgs{
 					FederatedIdentityCredentialResourceName: pulumi.String(args.Scope.Name(az.FederatedCredential, subject.Namespace, subject.Name)),
-					ResourceName:                            pulumi.String(id.Name()),
+					ResourceName:                            trust.Identity.ID.ToStringOutput().ApplyT(func(string) string { return id.Name() }).(pulumi.StringOutput), // once it is there
 					ResourceGroupName:                       args.Group.Name,
 					Issuer:                                  args.Issuer,
 					Subject:                                 pulumi.String(subject.String()),

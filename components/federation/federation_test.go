@@ -13,6 +13,7 @@ import (
 	"onedoor/internal/az"
 	"onedoor/internal/fake"
 	"onedoor/internal/kube"
+	"onedoor/internal/ref"
 )
 
 const issuer = "https://swedencentral.oic.prod-aks.azure.com/tenant/cluster/"
@@ -60,6 +61,26 @@ func TestCredentialsOfAnIdentityAreSerial(t *testing.T) {
 	assert.Equal(t, chain[1:2], plan.Get(t, chain[2]).DependsOn)
 	assert.Empty(t, plan.Get(t, "federation-text-workers-text").DependsOn)
 	assert.Subset(t, plan.Get(t, "reader").DependsOn, chain, "a client id is ready when every subject may act as it")
+}
+
+// A new queue has a new identity, in a cluster whose issuer is long known: nothing else
+// would make its credential wait.
+func TestACredentialWaitsForItsIdentity(t *testing.T) {
+	t.Parallel()
+	plan := fake.Run(t, fake.Preview, func(ctx *pulumi.Context) error {
+		var identity struct{ pulumi.CustomResourceState }
+		if err := ctx.RegisterResource("test:index:Thing", "identity", pulumi.Map{}, &identity); err != nil {
+			return err
+		}
+		a := args()
+		text := a.Trust["text"]
+		text.Identity.Resource = ref.Ready(text.Identity.Plain, &identity)
+		a.Trust["text"] = text
+		return program(a)(ctx)
+	})
+	credential := plan.Get(t, "federation-text-workers-text")
+	assert.Equal(t, []string{"identity"}, credential.DependsOn)
+	assert.Equal(t, "worker-text", credential.Input("resourceName"))
 }
 
 func TestTooManyOrRepeatedSubjectsAreRefused(t *testing.T) {

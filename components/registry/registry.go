@@ -30,7 +30,7 @@ type Args struct {
 	Endpoints ref.Subnet // of data endpoints
 	Zones     ref.Zones
 	Kubelet   ref.Identity // pulls
-	Runner    ref.Identity // imports
+	Runner    ref.Identity // pushes and imports
 }
 
 // Registry holds images and charts. Fields below ResourceState are its outputs.
@@ -71,6 +71,9 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	if _, err := args.Scope.Grant(ctx, name+"-runner-pushes", az.ImagePush, args.Runner, r.Resource, in); err != nil {
 		return nil, err
 	}
+	if _, err := args.Scope.Grant(ctx, name+"-runner-imports", az.ImageImport, args.Runner, r.Resource, in); err != nil { // which pushing does not include
+		return nil, err
+	}
 	r.LoginServer = ref.After(pulumi.String(plain+".azurecr.io"), pulls)
 	return r, ctx.RegisterResourceOutputs(r, pulumi.Map{"loginServer": r.LoginServer})
 }
@@ -78,6 +81,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 // create declares a registry without an admin user. Private, it takes the
 // Premium tier, the only one with endpoints, and is zone-redundant.
 // https://learn.microsoft.com/azure/container-registry/container-registry-skus
+// https://learn.microsoft.com/azure/container-registry/container-registry-import-images
 func (r *Registry) create(ctx *pulumi.Context, name, plain string, args Args, in pulumi.ResourceOption) error {
 	scope := args.Scope
 	registry := &containerregistry.RegistryArgs{
@@ -92,7 +96,7 @@ func (r *Registry) create(ctx *pulumi.Context, name, plain string, args Args, in
 	if args.Private {
 		registry.Sku = containerregistry.SkuArgs{Name: pulumi.String("Premium")}
 		registry.PublicNetworkAccess = pulumi.String("Disabled")
-		registry.NetworkRuleBypassOptions = pulumi.String("None")
+		registry.NetworkRuleBypassOptions = pulumi.String("AzureServices") // imports are Azure's own requests
 		registry.NetworkRuleSet = containerregistry.NetworkRuleSetArgs{DefaultAction: pulumi.String("Deny")}
 		registry.DataEndpointEnabled = pulumi.Bool(true) // layers come from the registry's own host, not from any storage account
 		registry.ZoneRedundancy = pulumi.String("Enabled")

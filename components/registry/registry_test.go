@@ -37,6 +37,7 @@ func TestPrivateRegistryIsPremiumAndClosed(t *testing.T) {
 		assert.Equal(t, map[string]any{"name": "Premium"}, r.Input("sku"))
 		assert.Equal(t, "Disabled", r.Input("publicNetworkAccess"))
 		assert.Equal(t, false, r.Input("adminUserEnabled"))
+		assert.Equal(t, "AzureServices", r.Input("networkRuleBypassOptions"), "else Azure refuses imports")
 		assert.Subset(t, plan.Get(t, "reader").DependsOn, []string{"registry-kubelet-pulls"})
 		assert.Contains(t, plan.Get(t, "registry-kubelet-pulls").DependsOn, "registry-endpoint-dns", "nothing pulls before the name resolves")
 	}
@@ -65,6 +66,7 @@ func TestExistingRegistryIsUsed(t *testing.T) {
 	assert.Equal(t, "shared.azurecr.io", plan.Get(t, "reader").Input("value"))
 	assert.Equal(t, []string{
 		"kubelet-principal " + az.ImagePull.GUID + " at registries/shared",
+		"runner-principal " + az.ImageImport.GUID + " at registries/shared",
 		"runner-principal " + az.ImagePush.GUID + " at registries/shared",
 	}, plan.Grants())
 }

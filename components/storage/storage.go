@@ -150,7 +150,7 @@ func (b *builder) account() error {
 		IsSftpEnabled:                pulumi.Bool(false),
 		MinimumTlsVersion:            pulumi.String("TLS1_2"),
 		PublicNetworkAccess:          pulumi.String("Disabled"),
-		NetworkRuleSet:               storage.NetworkRuleSetArgs{DefaultAction: storage.DefaultActionDeny, Bypass: pulumi.String("None")},
+		NetworkRuleSet:               storage.NetworkRuleSetArgs{DefaultAction: storage.DefaultActionDeny, Bypass: pulumi.String("AzureServices")}, // see lifecycle
 		Tags:                         scope.Tags(component),
 	}, b.in, pulumi.Protect(scope.Protect()))
 	if err != nil {
@@ -258,7 +258,10 @@ func (b *builder) containers() (map[string]container, error) {
 
 // lifecycle deletes what has been kept long enough, one rule per container, and
 // the versions that deleting or overwriting a blob leaves behind. A version's age
-// counts from when it was written, not from when it was superseded.
+// counts from when it was written, not from when it was superseded. Azure does it by
+// requests of its own, which the account's firewall must let in as trusted ones; they
+// read nothing.
+// https://learn.microsoft.com/azure/storage/blobs/lifecycle-management-overview
 func (b *builder) lifecycle(containers map[string]container) error {
 	rules := storage.ManagementPolicyRuleArray{}
 	for _, name := range slices.Sorted(maps.Keys(containers)) {

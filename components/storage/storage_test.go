@@ -41,7 +41,7 @@ func TestAccountIsClosedFromTheFirstRequest(t *testing.T) {
 		for input, want := range map[string]any{
 			"allowSharedKeyAccess": false, "allowBlobPublicAccess": false, "allowCrossTenantReplication": false, "publicNetworkAccess": "Disabled",
 			"minimumTlsVersion": "TLS1_2", "enableHttpsTrafficOnly": true, "isLocalUserEnabled": false, "isHnsEnabled": false,
-			"networkRuleSet": map[string]any{"defaultAction": "Deny", "bypass": "None"},
+			"networkRuleSet": map[string]any{"defaultAction": "Deny", "bypass": "AzureServices"},
 		} {
 			assert.Equal(t, want, account.Input(input), input)
 		}

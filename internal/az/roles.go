@@ -23,6 +23,7 @@ var (
 	ManagedIdentityOperator   = Role{Name: "Managed Identity Operator", GUID: "f1a07417-d97a-45cb-824c-7a7467783830"}
 	ClusterAdmin              = Role{Name: "Azure Kubernetes Service RBAC Cluster Admin", GUID: "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"}
 	ImagePull                 = Role{Name: "AcrPull", GUID: "7f951dda-4ed3-4680-a7ca-43fe172d538d"}
+	ImageImport               = Role{Name: "Container Registry Data Importer and Data Reader", GUID: "577a9874-89fd-4f24-9dbd-b5034d0ad23a"}
 	ImagePush                 = Role{Name: "AcrPush", GUID: "8311e382-0749-4cb8-b61a-304f252e45ec"}
 	BlobContributor           = Role{Name: "Storage Blob Data Contributor", GUID: "ba92f5b4-2d11-453d-a403-e96b0029c9fe"}
 	BlobReader                = Role{Name: "Storage Blob Data Reader", GUID: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"}

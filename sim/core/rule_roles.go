@@ -26,6 +26,7 @@ var builtInRoles = map[string]string{
 	"b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b": "Azure Kubernetes Service RBAC Cluster Admin",
 	"7f951dda-4ed3-4680-a7ca-43fe172d538d": "AcrPull",
 	"8311e382-0749-4cb8-b61a-304f252e45ec": "AcrPush",
+	"577a9874-89fd-4f24-9dbd-b5034d0ad23a": "Container Registry Data Importer and Data Reader",
 	"ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
 	"2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
 	"b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
