@@ -95,11 +95,14 @@ func of(kql, id string) string { return strings.ReplaceAll(kql, own, quote(strin
 
 // calls find the tenant of a call: of one with a key it is the subscription, of
 // one with a token what the gateway's answer says in a header, which the log keeps.
+// Callers are told to come back (429) also when every deployment fails or none answers,
+// so whether a call failed is what the last of them answered.
 // https://learn.microsoft.com/azure/azure-monitor/reference/tables/apimanagementgatewaylogs
 const calls = `ApiManagementGatewayLogs
 | where _ResourceId == ` + own + ` and isnotempty(ApiId)
 | extend named = coalesce(ApimSubscriptionId, tostring(ResponseHeaders["` + apimpolicy.TenantHeader + `"]))
-| project TimeGenerated, call = CorrelationId, api = ApiId, operation = OperationId, code = ResponseCode, tenant = iff(isempty(named), "unknown", named)`
+| project TimeGenerated, call = CorrelationId, api = ApiId, operation = OperationId, code = ResponseCode,
+    failed = ResponseCode >= 500 or coalesce(BackendResponseCode, 0) >= 500 or LastErrorSource == "forward-request", tenant = iff(isempty(named), "unknown", named)`
 
 // jobs are the events of the control plane, each once: one that was sent again, with
 // its answer lost, has the same id. Numbers are nothing where an event has none.

@@ -57,6 +57,14 @@ func answered(n int, at time.Time, subscription, header string, code int) []kqlt
 	return rows
 }
 
+// each is rows with one more column.
+func each(rows []kqltest.Row, column string, value any) []kqltest.Row {
+	for _, row := range rows {
+		row[column] = value
+	}
+	return rows
+}
+
 // tokens is what a call of the gateway used: a long answer has several rows, of
 // which one has the tokens.
 func tokens(call, deployment string, at time.Time, prompt, completion int64) []kqltest.Row {
@@ -116,8 +124,17 @@ var logIncidents = map[string]struct {
 	"a fifth of a job is refused, which is a result": {
 		with("AppEvents", said(ago(2*time.Minute), "batch.job.terminal", "labs", "j", kqltest.Row{"status": "completed", "items": 100.0, "answered": 80.0, "refused": 20.0})), []string{"batch-job-refusals"},
 	},
-	"the models behind the gateway fail": {
+	"the gateway may not call a deployment": {
 		with("ApiManagementGatewayLogs", answered(20, ago(2*time.Minute), "labs", "", 502)...), []string{"gateway-failing"},
+	},
+	"the models behind the gateway fail": {
+		with("ApiManagementGatewayLogs", each(answered(20, ago(2*time.Minute), "labs", "", 429), "BackendResponseCode", int64(503))...), []string{"gateway-failing"},
+	},
+	"the models behind the gateway do not answer": {
+		with("ApiManagementGatewayLogs", each(answered(20, ago(2*time.Minute), "labs", "", 429), "LastErrorSource", "forward-request")...), []string{"gateway-failing"},
+	},
+	"the models behind the gateway have too much to do": {
+		with("ApiManagementGatewayLogs", each(answered(20, ago(2*time.Minute), "labs", "", 429), "BackendResponseCode", int64(429))...), nil,
 	},
 	"a tenant with tokens of Entra runs into its limit": {
 		with("ApiManagementGatewayLogs", answered(100, ago(2*time.Minute), "", "helpdesk", 429)...), []string{"tenant-throttled"},

@@ -34,8 +34,8 @@ const jobUnsuccessful = `OneDoorJobs()
 | project tenant, alias, job, share`
 
 const gatewayFailing = `OneDoorCalls()
-| summarize calls = count(), failed = countif(code >= 500) by api
-| where calls >= ` + leastCalls + ` and failed > (1 - ` + leastSuccess + `) * calls`
+| summarize calls = count(), failures = countif(failed) by api
+| where calls >= ` + leastCalls + ` and failures > (1 - ` + leastSuccess + `) * calls`
 
 const tenantThrottled = `OneDoorCalls()
 | where code == 429

@@ -103,7 +103,7 @@ var all = []Alert{
 	},
 	{
 		ID: "gateway-failing", Title: "The gateway answers less than 95 % of its calls",
-		Why:      "callers get 5xx although every deployment of the model was tried",
+		Why:      "callers get no answer: every deployment of the model failed, or the gateway itself",
 		Severity: Error, Owner: Platform,
 		Signal: Query{KQL: gatewayFailing, Every: 5 * time.Minute, Window: 15 * time.Minute, Split: []string{"api"}},
 	},

@@ -15,7 +15,7 @@ var Tables = map[string]Table{
 		tablesRoot + "apimanagementgatewayllmlog",
 	},
 	"ApiManagementGatewayLogs": {
-		"(TimeGenerated: datetime, CorrelationId: string, ApiId: string, OperationId: string, ApimSubscriptionId: string, ProductId: string, BackendId: string, BackendResponseCode: int, ResponseCode: int, ResponseHeaders: dynamic, LastErrorReason: string, CallerIpAddress: string, IsRequestSuccess: bool, TotalTime: long, _ResourceId: string)",
+		"(TimeGenerated: datetime, CorrelationId: string, ApiId: string, OperationId: string, ApimSubscriptionId: string, ProductId: string, BackendId: string, BackendResponseCode: int, ResponseCode: int, ResponseHeaders: dynamic, LastErrorReason: string, LastErrorSource: string, CallerIpAddress: string, IsRequestSuccess: bool, TotalTime: long, _ResourceId: string)",
 		tablesRoot + "apimanagementgatewaylogs",
 	},
 	"AppEvents": {
