@@ -179,13 +179,27 @@ func (g Gateway) request() []*Node {
 	}
 }
 
+// Newtonsoft.Json takes a text of a date and a time for a date, and writes it in another
+// form and zone: the model would get a text that nobody sent. Expressions cannot tell it
+// not to. So body puts a mark between such a text and the quote before it, be that one of
+// a quotation, and the back end's body has it taken out. It is taken out before such
+// texts only: a member whose name a caller has begun with it must not come out as one
+// that the checks would have refused. The mark is a noncharacter: Unicode keeps it for
+// uses like this, and out of texts. Aliases have neither colon nor slash, so none has it.
+// https://www.newtonsoft.com/json/help/html/DatesInJSON.htm
+// https://www.unicode.org/faq/private_use.html#noncharacters
+const (
+	date = `([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:|[\\\\]?/Date)` // as one begins
+	mark = `\uFDD0`
+)
+
 // body reads the request: "" when it is not what it should be. The alias of the
 // dated shape joins the body, where that of the v1 shape is. A streamed chat is
 // made to end with its usage, or its tokens could only be guessed. Nothing is
 // stored, as responses are unless told otherwise: nobody can fetch it through
 // this gateway, and the next call may go to another account.
 const body = `@{ try { ` +
-	`var body = JObject.Parse(context.Request.Body.As<string>(preserveContent: true)); ` +
+	`var body = JObject.Parse(Regex.Replace(context.Request.Body.As<string>(preserveContent: true), "\"` + date + `", "\"` + mark + `$1")); ` +
 	`if (context.Request.MatchedParameters.ContainsKey("` + deployment + `")) { body["model"] = context.Request.MatchedParameters["` + deployment + `"]; } ` +
 	`if ((string)context.Variables["path"] == "` + chat + `" && (bool?)body["stream"] == true) { ` +
 	`var options = body["stream_options"] as JObject ?? new JObject(); options["include_usage"] = true; body["stream_options"] = options; } ` +
@@ -318,7 +332,7 @@ func (g Gateway) backend() *Node {
 			setVariable("hop", `@(`+hopping+` + 1)`),
 			setVariable("target", `@(`+on("targets")+`.Split('|')[`+hopping+` - 1])`),
 			el("set-backend-service", "backend-id", "@("+target(0)+")"),
-			el("set-body").text(`@{ var body = JObject.Parse(`+variable("body")+`); body["model"] = `+target(2)+`; return body.ToString(Newtonsoft.Json.Formatting.None); }`),
+			el("set-body").text(`@{ var body = JObject.Parse(`+variable("body")+`); body["model"] = `+target(2)+`; return Regex.Replace(body.ToString(Newtonsoft.Json.Formatting.None), "\"`+mark+date+`", "\"$1"); }`),
 			authorization,
 			el("forward-request", "timeout", strconv.Itoa(forwardSeconds), "buffer-request-body", "true", "buffer-response", "false"),
 		),

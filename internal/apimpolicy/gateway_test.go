@@ -1,6 +1,7 @@
 package apimpolicy_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -320,6 +321,39 @@ func TestNothingIsStored(t *testing.T) {
 			assert.Equal(t, store, s.calls[0].body["store"], "%s %s", path, body)
 		}
 	}
+}
+
+// A model that is asked about a text must see that text, and none that the gateway
+// made of it.
+func TestTextsArriveAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"2024-05-01T10:00:00+02:00", `2024-05-01T10:00:00\u002B02:00`, "2024-05-01T10:00:00.500Z", "2024-05-01T10:00:00.123456789",
+		"/Date(1198908717056)/", `\/Date(1198908717056-0700)\/`, "/Date(99999999999999999)/", "/Dates",
+		`\"2024-05-01T10:00:00+02:00\"`, `it says \"\/Date(1)\/\"`, "2024-05-01", "2024", "\uFDD0", `\uFDD0stream`, "",
+	} {
+		member := `{"` + text + `":["` + text + `"]}`
+		for _, path := range []string{chatPath, "/openai/v1/embeddings", "/openai/v1/responses"} {
+			s := run(t, given())
+			s.answer["sweden-gpt-41"] = status(429)
+			require.Equal(t, http.StatusOK, s.post(path, `{"model":"gpt-4.1","input":`+member+`}`, "api-key", "key-of-initech").Code, text)
+			require.Len(t, s.calls, 2)
+			for _, c := range s.calls {
+				sent, err := json.Marshal(c.body["input"])
+				require.NoError(t, err)
+				assert.JSONEq(t, member, string(sent), path)
+			}
+		}
+	}
+}
+
+// What the gateway takes out of a body leaves no member behind that it would refuse.
+func TestNoMemberHidesBehindAMark(t *testing.T) {
+	t.Parallel()
+	s := run(t, given())
+	require.Equal(t, http.StatusOK, s.post("/openai/v1/responses", "{\"model\":\"gpt-4.1\",\"\uFDD0background\":true,\"\\uFDD0tools\":[{\"type\":\"mcp\"}]}", "api-key", "key-of-acme").Code)
+	assert.NotContains(t, s.calls[0].body, "background")
+	assert.NotContains(t, s.calls[0].body, "tools")
 }
 
 func TestOnlyThoseWhoAgreedAreLogged(t *testing.T) {

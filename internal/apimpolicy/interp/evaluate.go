@@ -158,7 +158,7 @@ func (f *frame) truth(x csharp.Expr) (bool, error) {
 	return b, nil
 }
 
-// token is a JToken: an object, array, string, number, bool or null.
+// token is a JToken: an object, array, string, number, date, bool or null.
 type token struct{ v any }
 
 // parseObject is JObject.Parse.
@@ -168,6 +168,9 @@ func parseObject(text string) (any, error) {
 	var object map[string]any
 	if err := decoder.Decode(&object); err != nil || object == nil || decoder.More() {
 		return throw("JsonReaderException")
+	}
+	if _, err := dates(object); err != nil {
+		return nil, err
 	}
 	return token{object}, nil
 }
@@ -181,6 +184,8 @@ func (t token) text() (any, error) {
 		return v, nil
 	case json.Number:
 		return v.String(), nil
+	case date:
+		return v.at.Format("01/02/2006 15:04:05"), nil
 	case bool:
 		if v {
 			return "True", nil

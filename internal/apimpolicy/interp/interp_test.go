@@ -80,6 +80,7 @@ func TestExpressions(t *testing.T) {
 		`@("a,b".Split(',')[1])`:                                      "b",
 		`@("a,b".Split(',').Length)`:                                  "2",
 		`@("a.b".Replace(".", "-"))`:                                  "a-b",
+		`@(Regex.Replace("a1b2", "([a-z])1", "-$1"))`:                 "-ab2",
 		`@("abc".Contains("bc"))`:                                     "true",
 		`@(true ? "y" : "n")`:                                         "y",
 		`@(context.Subscription == null)`:                             "true",
@@ -116,6 +117,30 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
+// As Newtonsoft.Json does it, which turns what looks like a date into one.
+func TestTextsOfDatesAreWrittenAnew(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2024-05-01T10:00:00+02:00":           "2024-05-01T08:00:00+00:00",
+		"2024-05-01T10:00:00-0230":            "2024-05-01T12:30:00+00:00",
+		"2024-05-01T10:00:00.500Z":            "2024-05-01T10:00:00.5Z",
+		"2024-05-01T10:00:00.123456789":       "2024-05-01T10:00:00.1234567",
+		`2024-05-01T10:00:00\u002b02:00`:      "2024-05-01T08:00:00+00:00",
+		"/Date(1198908717056)/":               "2007-12-29T06:11:57.056Z",
+		`\/Date(1198908717056-0700)\/`:        "2007-12-29T06:11:57.056+00:00",
+		"2024-05-01T10:00:00":                 "2024-05-01T10:00:00",
+		"2024-05-01T10:00:00.123456789+02:00": "2024-05-01T10:00:00.123456789+02:00",
+		"2024-02-30T10:00:00+02:00":           "2024-02-30T10:00:00+02:00",
+		"2024-05-01T10:00+02:00":              "2024-05-01T10:00+02:00",
+		"at 2024-05-01T10:00:00+02:00":        "at 2024-05-01T10:00:00+02:00",
+	} {
+		w := value(t, `@(JObject.Parse(context.Request.Body.As<string>(preserveContent: true)).ToString(Newtonsoft.Json.Formatting.None))`, `{"a":[{"b":"`+text+`"}]}`)
+		assert.Contains(t, w.Body.String(), `body={"a":[{"b":"`+want+`"}]}`, text)
+	}
+	w := value(t, `@((string)JObject.Parse("{\"a\":\"2024-05-01T10:00:00+02:00\"}")["a"])`, "")
+	assert.Contains(t, w.Body.String(), "body=05/01/2024 08:00:00")
+}
+
 // What would throw in the real one fails the call, and runs on-error.
 func TestExceptionsFailTheCall(t *testing.T) {
 	t.Parallel()
@@ -123,6 +148,7 @@ func TestExceptionsFailTheCall(t *testing.T) {
 		`@(context.Subscription.Name)`, `@((string)context.Variables["none"])`, `@("a".Split(',')[1])`,
 		`@(context.Request.Body.As<string>(preserveContent: true))`, `@((string)JObject.Parse("[1]")["a"])`, `@((bool?)JObject.Parse("{\"a\":{}}")["a"] == true)`,
 		`@((long?)JObject.Parse("{\"a\":{}}")["a"] > 1)`, `@((long?)JObject.Parse("{\"a\":99999999999999999999}")["a"] > 1)`, `@(int.Parse("x"))`,
+		`@(JObject.Parse("{\"a\":\"/Date(99999999999999999)/\"}"))`,
 	} {
 		w := value(t, expression, "")
 		assert.Equal(t, http.StatusInternalServerError, w.Code, expression)

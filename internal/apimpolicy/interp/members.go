@@ -188,6 +188,8 @@ func (f *frame) call(x csharp.Call) (any, error) {
 		switch m.name {
 		case "Regex.IsMatch":
 			return regexp.MustCompile(text(1)).MatchString(text(0)), nil
+		case "Regex.Replace":
+			return regexp.MustCompile(text(1)).ReplaceAllString(text(0), text(2)), nil
 		case "Regex.Match":
 			return match(regexp.MustCompile(text(1)).FindStringSubmatch(text(0))), nil
 		case "int.Parse":
