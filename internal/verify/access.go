@@ -16,7 +16,7 @@ type Power string
 
 // The powers.
 const (
-	Calls   Power = "calls models"
+	Calls   Power = "calls models" // or does anything else there but read and submit
 	Submits Power = "submits batch jobs or reads what others stored"
 	Reopens Power = "lists keys, turns them on or makes deployments"
 	Grants  Power = "assigns roles"
@@ -100,7 +100,7 @@ func powersOf(role rights.Role, denied []rights.Role) []Power {
 		})
 	}
 	var out []Power
-	if may(true, rights.Sync...) {
+	if may(true, slices.Concat(rights.Sync, role.Beyond(append([]string{rights.Read}, rights.Batch...)...))...) {
 		out = append(out, Calls)
 	}
 	if may(true, append(slices.Clone(rights.Batch), rights.Stored...)...) {

@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-const openAI = "Microsoft.CognitiveServices/accounts/OpenAI/"
+// provider starts the names of all operations on model accounts.
+const provider = "Microsoft.CognitiveServices/"
+
+const openAI = provider + "accounts/OpenAI/"
 
 // Operations of the management plane.
 // https://learn.microsoft.com/azure/role-based-access-control/permissions/ai-machine-learning
@@ -25,9 +28,13 @@ var (
 	Batch = []string{openAI + "batch-jobs/write", openAI + "batch-jobs/delete", openAI + "batches/cancel/action", openAI + "batches/delete", openAI + "files/write", openAI + "files/delete"}
 	// Stored read what others stored: prompts and answers.
 	Stored = []string{openAI + "batch-jobs/read", openAI + "batches/read", openAI + "files/read"}
-	// Sync call a model.
+	// Sync call a model through the routes that the gateway offers. Azure has more that
+	// do, and adds some: whoever may call none is judged by Beyond.
 	Sync = []string{openAI + "deployments/chat/completions/action", openAI + "deployments/completions/action", openAI + "deployments/embeddings/action", openAI + "responses/write"}
 )
+
+// Read covers the operations that change nothing and run no model.
+const Read = "*/read"
 
 // Role is what one role definition allows, or what one permission of it does.
 type Role struct {
@@ -47,19 +54,74 @@ func (r Role) Allows(operation string, data bool) bool {
 	return matches(yes, operation) && !matches(no, operation)
 }
 
-// First is the first of the data operations that the role allows, "" for none.
-func (r Role) First(operations []string) string {
+// Beyond are the role's data actions on model accounts, as the role lists them, that the
+// patterns do not cover. One with a wildcard is among them when the patterns, and what
+// the role takes off, cover a part of it only.
+func (r Role) Beyond(covered ...string) []string {
+	if matches(r.NotDataActions, provider+"*") {
+		return nil
+	}
+	covered = slices.Concat(covered, r.NotDataActions)
+	uncovered := func(pattern string) bool { return !matches(covered, pattern) }
+	var out []string
+	for _, action := range r.DataActions {
+		if OnModels(action) && uncovered(action) && slices.ContainsFunc(byVerb(action), uncovered) {
+			out = append(out, action)
+		}
+	}
+	return out
+}
+
+// byVerb is a pattern that ends in "/*" by the verbs in which operations end: a role
+// that takes off all that write leaves those that read.
+func byVerb(pattern string) []string {
+	start, open := strings.CutSuffix(pattern, "/*")
+	if !open {
+		return []string{pattern}
+	}
+	var out []string
+	for _, verb := range []string{"/read", "/write", "/delete", "/action"} {
+		out = append(out, pattern+verb)
+		if strings.Count(start, "/") > 2 { // below accounts/OpenAI is a noun before the verb
+			out = append(out, start+verb)
+		}
+	}
+	return out
+}
+
+// OnModels tells whether a pattern of actions covers any on model accounts.
+func OnModels(pattern string) bool {
+	start, _, wild := strings.Cut(strings.ToLower(pattern), "*")
+	all := strings.ToLower(provider)
+	return strings.HasPrefix(start, all) || wild && strings.HasPrefix(all, start)
+}
+
+// Roles are the permissions of one role definition: what one of them takes off,
+// another may give.
+type Roles []Role
+
+// Allows tells whether one of them allows the operation.
+func (rs Roles) Allows(operation string, data bool) bool {
+	return slices.ContainsFunc(rs, func(r Role) bool { return r.Allows(operation, data) })
+}
+
+// First is the first of the data operations that one of them allows, "" for none.
+func (rs Roles) First(operations []string) string {
 	for _, operation := range operations {
-		if r.Allows(operation, true) {
+		if rs.Allows(operation, true) {
 			return operation
 		}
 	}
 	return ""
 }
 
-// Wide tells whether the role's data actions hold a wildcard.
-func (r Role) Wide() bool {
-	return slices.ContainsFunc(r.DataActions, func(pattern string) bool { return strings.Contains(pattern, "*") })
+// Beyond are those of all of them.
+func (rs Roles) Beyond(covered ...string) []string {
+	var out []string
+	for _, r := range rs {
+		out = append(out, r.Beyond(covered...)...)
+	}
+	return out
 }
 
 func matches(patterns []string, operation string) bool {

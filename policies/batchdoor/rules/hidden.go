@@ -22,6 +22,7 @@ var containers = map[string]struct{ bodies, links []string }{
 	"azure-native:resources:DeploymentAtTenantScope":          {template, templateLinks},
 	"azure-native:resources:DeploymentStackAtResourceGroup":   {[]string{"template"}, []string{"templateLink"}},
 	"azure-native:resources:DeploymentStackAtSubscription":    {[]string{"template"}, []string{"templateLink"}},
+	"azure-native:resources:DeploymentStackAtManagementGroup": {[]string{"template"}, []string{"templateLink"}},
 	"azure-native:resources:AzureCliScript":                   {[]string{"scriptContent", "arguments"}, []string{"primaryScriptUri", "supportingScriptUris"}},
 	"azure-native:resources:AzurePowerShellScript":            {[]string{"scriptContent", "arguments"}, []string{"primaryScriptUri", "supportingScriptUris"}},
 }
@@ -31,15 +32,40 @@ var (
 	templateLinks = []string{"properties.templateLink"}
 )
 
-// guarded are the kinds of resources that the rules of this pack are about.
-var guarded = regexp.MustCompile(`(?i)microsoft\.(cognitiveservices|apimanagement)|microsoft\.authorization/+role(assignments|definitions)|\baz (cognitiveservices|apim|role)\b`)
+// guarded finds the kinds of resources that rules of the packs are about, and what
+// makes resources in its turn from where it cannot be seen.
+var guarded = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`microsoft\.(cognitiveservices|apimanagement|machinelearningservices|containerservice)`,
+	`microsoft\.network/+(networksecuritygroups|privateendpoints|virtualnetworks)`,
+	`federatedidentitycredentials`,
+	`\brole(assignments|definitions|assignmentschedule|eligibilityschedule)`, // also below the type of what they are for
+	`microsoft\.resources/+deployment\w*(/|$)`,                               // as a resource without a type; inside a template its own template is seen
+	`\b(templatelink|primaryscripturi)\b`,
+	`\baz[\s\\]+(cognitiveservices|apim|role|identity|ml|aks|network|deployment|stack|resource|rest)\b`,
+	`\b(new|set|add|update|invoke)-az(cognitiveservices|apimanagement|role|federatedidentity|ml|aks|privateendpoint|network|virtualnetwork|deployment|resource|rest)`,
+}, "|"))
 
-// classic are the types of the other provider of Azure for the same resources.
-var classic = []string{"azure:cognitive/*", "azure:apimanagement/*", "azure:authorization/*"}
+// unread are the types by which the same is declared without a rule that reads it.
+// "*" stands for any text.
+var unread = []string{
+	// Other providers of Azure.
+	"azure:*", "azapi:*", "azurerm:*",
+	// Roles that their holder takes when he wants them.
+	"azure-native:authorization:Pim*",
+	// Models in accounts that a workspace is connected to, or in none of ours.
+	"azure-native:machinelearningservices:ConnectionDeployment",
+	"azure-native:machinelearningservices:EndpointDeployment",
+	"azure-native:machinelearningservices:ServerlessEndpoint",
+	// The consent to an endpoint that somebody else declares.
+	"azure-native:cognitiveservices:PrivateEndpointConnection",
+	// Routes of the gateway.
+	"azure-native:apimanagement:Workspace*",
+	"azure-native:apimanagement:GraphQLApiResolver*",
+}
 
 // hiddenWays are the rules of ways round all other rules.
 func hiddenWays() []policypack.Rule {
-	types := slices.Clone(classic)
+	types := slices.Clone(unread)
 	for typ := range containers {
 		types = append(types, typ)
 	}
@@ -47,16 +73,16 @@ func hiddenWays() []policypack.Rule {
 	return []policypack.Rule{{
 		ID: "BAT-14", Severity: policypack.Critical,
 		Title:     "Models, roles and the gateway are declared by types that rules read",
-		Rationale: "A template, a script, a resource without a type or another provider makes what no rule looks at.",
-		Remedy:    "Declare the resource with its own type of azure-native.",
+		Rationale: "A template, a script, a resource without a type, another provider or a second type for the same makes what no rule looks at.",
+		Remedy:    "Declare the resource with the type of azure-native that rules read.",
 		Controls:  []string{"MCSB PV-2", "MCSB AM-2"},
 		Sources:   []string{"https://www.pulumi.com/registry/packages/azure-native/api-docs/resources/deployment/"},
 		Types:     types,
 		Resource: func(c *policypack.Case) {
-			const expected = "nothing of models, roles or the gateway"
+			const expected = "nothing of models, roles, federated credentials, the gateway, clusters or networks"
 			inside, known := containers[c.Type]
 			if !known {
-				c.Failf("", "a type of another provider of Azure", "the type of azure-native")
+				c.Failf("", "of a type that no rule reads", "the type of azure-native that rules read")
 				return
 			}
 			for _, link := range inside.links {
@@ -93,7 +119,11 @@ func contents(c *policypack.Case, paths []string) string {
 		if err != nil || v.State() == propvalue.Absent { // NaN and infinities are no resources
 			continue
 		}
-		parts = append(parts, string(encoded))
+		parts = append(parts, lines.Replace(string(encoded)))
 	}
 	return strings.Join(parts, "/")
 }
+
+// lines undoes how JSON writes the end of a line, or the first word of a script's line
+// would be no word.
+var lines = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ")

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,23 +11,42 @@ import (
 	"onedoor/policies/internal/kube"
 )
 
+// homes are the types, other than pools of a cluster, that have addresses in a subnet
+// which they share with its nodes, by the path to the subnet's id.
+var homes = map[string][]string{
+	"azure-native:network:NetworkInterface":         {"ipConfigurations", "*", "subnet", "id"},
+	"azure-native:compute:VirtualMachine":           {"networkProfile", "networkInterfaceConfigurations", "*", "ipConfigurations", "*", "subnet", "id"},
+	"azure-native:compute:VirtualMachineScaleSet":   {"virtualMachineProfile", "networkProfile", "networkInterfaceConfigurations", "*", "ipConfigurations", "*", "subnet", "id"},
+	"azure-native:containerinstance:ContainerGroup": {"subnetIds", "*", "id"},
+	"azure-native:batch:Pool":                       {"networkConfiguration", "subnetId"},
+	"azure-native:machinelearningservices:Compute":  {"properties", "properties", "subnet", "id"},
+}
+
 // nodes are the rules of the nodes from which the batch account is reached.
 func nodes(s *settings) []policypack.Rule {
+	types := slices.Concat(kube.Workloads(), []string{kube.Patches, azure.Pool, azure.Cluster}, slices.Sorted(maps.Keys(homes)))
 	return []policypack.Rule{{
 		ID: "BAT-13", Severity: policypack.Critical,
 		Title:     "Nothing but the control plane runs on the nodes that reach the batch account",
-		Rationale: "Networks tell nodes apart, not pods: what runs on these nodes reaches the batch door.",
-		Remedy:    "Taint the pool of these nodes with NoSchedule; leave the toleration, also one of everything, and nodeName out of every other pod.",
+		Rationale: "Networks tell subnets apart, not pods and machines: what runs in this one reaches the batch door.",
+		Remedy:    "Taint the pool of these nodes with NoSchedule, and put nothing else into their subnet; leave the toleration, also one of everything, and nodeName out of every other pod.",
 		Controls:  []string{"MCSB NS-1", "MCSB PA-7"},
 		Sources:   []string{"https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"},
-		Types:     append(kube.Workloads(), azure.Pool),
+		Types:     types,
 		Stack: func(st *policypack.Stack, c *policypack.Case) {
-			if c.Type == azure.Pool {
+			if path, lies := homes[c.Type]; lies {
+				s.elsewhere(st, c, path)
+				return
+			}
+			if c.Type == azure.Pool || c.Type == azure.Cluster {
 				s.tainted(st, c)
 				return
 			}
+			pods := kube.Pods(c.Resource)
 			space, state := kube.NamespaceOf(c.Resource)
 			switch {
+			case len(pods) == 0:
+				c.NotApplicable("it changes no pods")
 			case state == propvalue.Known && slices.Contains(s.BatchNamespaces, space):
 				c.NotApplicable("it runs in the namespace of the control plane")
 			case !s.batchNodes(st):
@@ -34,33 +54,83 @@ func nodes(s *settings) []policypack.Rule {
 			case state != propvalue.Known:
 				c.Undecided(c.At("metadata.namespace"), "a namespace that is known")
 			default:
-				s.staysOff(c)
+				s.staysOff(c, pods)
 			}
 		},
 	}}
 }
 
-// tainted judges a pool by its subnet.
-func (s *settings) tainted(st *policypack.Stack, c *policypack.Case) {
-	id := c.At("vnetSubnetID")
-	text, state := id.Text()
-	name := text[strings.LastIndex(text, "/")+1:]
-	if state == propvalue.Unknown {
-		if behind := st.Behind(c.Resource, "vnetSubnetID", azure.Subnet); len(behind) == 1 {
-			name, state = azure.NameOf(behind[0]).Text()
+// elsewhere judges what is no pool of a cluster by its subnets.
+func (s *settings) elsewhere(st *policypack.Stack, c *policypack.Case, path []string) {
+	found := false
+	for _, id := range kube.Along(c.Get(), path) {
+		if s.reaches(st, c, id) {
+			found = true
+			c.Fail(id, "another subnet: this one reaches the batch account, and is for the control plane's nodes alone")
 		}
 	}
-	expected := "a taint " + s.BatchTaint + " with NoSchedule, since the subnet reaches the batch account"
-	taints := c.At("nodeTaints")
-	items, listed := taints.Items()
-	switch {
-	case state == propvalue.Unknown || state == propvalue.Mistyped:
+	if !found {
+		c.NotApplicable("it lies in no subnet that reaches a batch account")
+	}
+}
+
+// tainted judges pools, declared with their cluster or on their own, by the subnets of
+// their nodes and pods.
+func (s *settings) tainted(st *policypack.Stack, c *policypack.Case) {
+	pools := []propvalue.Value{c.Get()}
+	if c.Type == azure.Cluster {
+		list := c.At("agentPoolProfiles")
+		declared, state := list.Items()
+		if state == propvalue.Unknown || state == propvalue.Mistyped {
+			c.Undecided(list, "pools that are known")
+		}
+		pools = declared
+	}
+	found := false
+	for _, pool := range pools {
+		if s.reaches(st, c, pool.At("vnetSubnetID")) || s.reaches(st, c, pool.At("podSubnetID")) {
+			found = true
+			s.holdsOff(c, pool.At("nodeTaints"))
+		}
+	}
+	if !found {
+		c.NotApplicable("no pool lies in a subnet that reaches a batch account")
+	}
+}
+
+// reaches tells whether the id is that of a subnet that reaches the batch account. It
+// reports where that is not known.
+func (s *settings) reaches(st *policypack.Stack, c *policypack.Case, id propvalue.Value) bool {
+	text, state := id.Text()
+	switch state {
+	case propvalue.Absent:
+		return false
+	case propvalue.Known:
+		text = strings.TrimRight(text, "/")
+		return like(s.ControlPlaneSubnets, text[strings.LastIndex(text, "/")+1:])
+	}
+	property := id.Path()[:strings.IndexAny(id.Path()+".", ".[")]
+	behind := st.Behind(c.Resource, property, azure.Subnet)
+	known, ours := state == propvalue.Unknown && len(behind) > 0, 0
+	for _, subnet := range behind {
+		name, state := azure.NameOf(subnet).Text()
+		known = known && state == propvalue.Known
+		if like(s.ControlPlaneSubnets, name) {
+			ours++
+		}
+	}
+	if !known || ours > 0 && ours < len(behind) {
 		c.Undecided(id, "a subnet that is known")
-		return
-	case !like(s.ControlPlaneSubnets, name):
-		c.NotApplicable("the subnet does not reach a batch account")
-		return
-	case listed == propvalue.Unknown || listed == propvalue.Mistyped:
+		return false
+	}
+	return ours > 0
+}
+
+// holdsOff judges the taints of a pool whose subnet reaches the batch account.
+func (s *settings) holdsOff(c *policypack.Case, taints propvalue.Value) {
+	expected := "a taint " + s.BatchTaint + " with NoSchedule, since the subnet reaches the batch account"
+	items, listed := taints.Items()
+	if listed == propvalue.Unknown || listed == propvalue.Mistyped {
 		c.Undecided(taints, expected)
 		return
 	}
@@ -96,8 +166,8 @@ func (s *settings) batchNodes(st *policypack.Stack) bool {
 }
 
 // staysOff judges the pods of a workload.
-func (s *settings) staysOff(c *policypack.Case) {
-	for _, pod := range kube.Pods(c.Resource) {
+func (s *settings) staysOff(c *policypack.Case, pods []propvalue.Value) {
+	for _, pod := range pods {
 		if pod.State() != propvalue.Known {
 			c.Undecided(pod, "a pod that is known")
 			continue

@@ -2,9 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"onedoor/internal/az"
 	"onedoor/internal/az/rights"
 	"onedoor/internal/policypack"
 	"onedoor/internal/propvalue"
@@ -29,13 +29,14 @@ func roles(s *settings) []policypack.Rule {
 				if !applies {
 					return
 				}
-				operation := role.First(append(append([]string{}, rights.Batch...), rights.Stored...))
+				own := slices.Concat(rights.Batch, rights.Stored)
+				operation := reserved(role, own)
 				for _, manage := range []string{rights.ListKeys, rights.AssignRole} {
 					if operation == "" && role.Allows(manage, false) {
 						operation = manage
 					}
 				}
-				s.onlyFor(st, c, role, operation, s.ControlPlane, "the control plane")
+				s.onlyFor(st, c, role, operation, s.ControlPlane, "the control plane", own)
 			},
 		},
 		{
@@ -58,7 +59,7 @@ func roles(s *settings) []policypack.Rule {
 			Types:     []string{azure.RoleAssignment},
 			Stack: func(st *policypack.Stack, c *policypack.Case) {
 				if role, applies := s.roleAt(st, c, false); applies {
-					s.onlyFor(st, c, role, role.First(rights.Sync), s.Gateway, "the gateway")
+					s.onlyFor(st, c, role, reserved(role, rights.Sync), s.Gateway, "the gateway", rights.Sync)
 				}
 			},
 		},
@@ -68,7 +69,7 @@ func roles(s *settings) []policypack.Rule {
 // roleAt is the role that the assignment gives at a batch account, or at a
 // synchronous one. It reports when there is no such account, or when that is not
 // known.
-func (s *settings) roleAt(st *policypack.Stack, c *policypack.Case, batch bool) (role rights.Role, applies bool) {
+func (s *settings) roleAt(st *policypack.Stack, c *policypack.Case, batch bool) (role rights.Roles, applies bool) {
 	reach := s.namesAccount(c, batch)
 	for _, account := range azure.Near(st, c.Resource, azure.Account) {
 		is, known := s.isBatch(st, account)
@@ -101,11 +102,16 @@ func (s *settings) roleAt(st *policypack.Stack, c *policypack.Case, batch bool) 
 }
 
 // namesAccount tells whether the scope itself names an account, or the group of
-// batch accounts, also where the stack does not declare it.
+// batch accounts, also where the stack does not declare it. One that cannot be read may.
 func (s *settings) namesAccount(c *policypack.Case, batch bool) azure.Reach {
 	text, state := c.At("scope").Text()
-	id, err := az.ParseID(text)
-	if state != propvalue.Known || err != nil || like(s.BatchGroups, id.ResourceGroup) != batch {
+	id, err := azure.ParseScope(text)
+	switch {
+	case state != propvalue.Known:
+		return azure.Elsewhere
+	case err != nil:
+		return azure.Holds
+	case like(s.BatchGroups, id.ResourceGroup) != batch:
 		return azure.Elsewhere
 	}
 	if strings.HasPrefix(strings.ToLower(id.Type), "microsoft.cognitiveservices/accounts") || (batch && id.Type == "") {
@@ -114,14 +120,26 @@ func (s *settings) namesAccount(c *policypack.Case, batch bool) azure.Reach {
 	return azure.Elsewhere
 }
 
+// reserved is what of a role only the holder of the own operations may do, "" for
+// nothing. Whatever does more than read is, also what is in no list here: Azure has
+// operations that run models which neither door needs, and adds more.
+func reserved(role rights.Roles, own []string) string {
+	operation := role.First(own)
+	if operation == "" && len(role.Beyond(rights.Read)) > 0 {
+		return "more than reading on model accounts"
+	}
+	return operation
+}
+
 // onlyFor demands that a role which allows the operation is given to nobody but
-// identities like allowed, and to them as an enumerated role.
-func (s *settings) onlyFor(st *policypack.Stack, c *policypack.Case, role rights.Role, operation string, allowed []string, who string) {
+// identities like allowed, and to them as a role that enumerates operations of their
+// own.
+func (s *settings) onlyFor(st *policypack.Stack, c *policypack.Case, role rights.Roles, operation string, allowed []string, who string, own []string) {
 	if operation == "" {
-		c.Saw(c.At("roleDefinitionId"), fmt.Sprintf("role %q, which allows nothing that is reserved", role.Name))
+		c.Saw(c.At("roleDefinitionId"), fmt.Sprintf("role %q, which allows nothing that is reserved", role[0].Name))
 		return
 	}
-	expected := fmt.Sprintf("nobody but %s (%s): role %q allows %s", who, strings.Join(allowed, " or "), role.Name, operation)
+	expected := fmt.Sprintf("nobody but %s (%s): role %q allows %s", who, strings.Join(allowed, " or "), role[0].Name, operation)
 	principal, id := azure.Principal(st, c.Resource)
 	switch {
 	case principal == nil && id == propvalue.ShownUnknown:
@@ -135,8 +153,8 @@ func (s *settings) onlyFor(st *policypack.Stack, c *policypack.Case, role rights
 			c.Undecided(azure.NameOf(principal), expected)
 		case principal.Type != azure.Identity || !like(allowed, name):
 			c.Failf("principalId", fmt.Sprintf("the identity of %s %s", principal.Type[strings.LastIndex(principal.Type, ":")+1:], azure.NameOf(principal).Shown()), expected)
-		case role.Wide() || role.Allows(rights.ListKeys, false) || role.Allows(rights.AssignRole, false):
-			c.Failf("roleDefinitionId", fmt.Sprintf("the wide role %q", role.Name), "a role that enumerates the operations of "+who)
+		case len(role.Beyond(own...)) > 0 || role.Allows(rights.ListKeys, false) || role.Allows(rights.AssignRole, false):
+			c.Failf("roleDefinitionId", fmt.Sprintf("the wide role %q", role[0].Name), "a role that enumerates the operations of "+who+", and holds no other on model accounts")
 		default:
 			c.Saw(azure.NameOf(principal), expected)
 		}
@@ -157,15 +175,15 @@ func (s *settings) enumerated(c *policypack.Case) {
 		c.Failf("permissions", got, expected)
 	}
 	touches := false
-	for _, pattern := range append(append([]string{}, role.Actions...), role.DataActions...) {
-		lower := strings.ToLower(pattern)
-		models := strings.HasPrefix(lower, "microsoft.cognitiveservices/") || strings.HasPrefix(lower, "*") || strings.HasPrefix(lower, "microsoft.*")
-		if !models {
-			continue
-		}
-		touches = true
-		if strings.Contains(pattern, "*") {
-			bad(pattern, "operations listed one by one, without *")
+	for _, permission := range role {
+		for _, pattern := range slices.Concat(permission.Actions, permission.DataActions) {
+			if !rights.OnModels(pattern) {
+				continue
+			}
+			touches = true
+			if strings.Contains(pattern, "*") {
+				bad(pattern, "operations listed one by one, without *")
+			}
 		}
 	}
 	if !touches {
@@ -175,12 +193,12 @@ func (s *settings) enumerated(c *policypack.Case) {
 	if role.Allows(rights.ListKeys, false) {
 		bad(rights.ListKeys, "no operation that gives keys away")
 	}
-	operation := role.First(append(append([]string{}, rights.Batch...), rights.Stored...))
+	operation := role.First(slices.Concat(rights.Batch, rights.Stored))
 	if operation == "" {
 		return
 	}
-	if sync := role.First(rights.Sync); sync != "" {
-		bad(operation+" beside "+sync, "batch and synchronous operations in roles of their own")
+	if others := role.Beyond(append([]string{rights.Read}, rights.Batch...)...); len(others) > 0 {
+		bad(operation+" beside "+others[0], "batch and synchronous operations in roles of their own")
 	}
 	scopes, state := c.At("assignableScopes").Items()
 	if state != propvalue.Known {
@@ -189,7 +207,7 @@ func (s *settings) enumerated(c *policypack.Case) {
 	}
 	for _, scope := range scopes {
 		c.MustText(scope, "a group of batch accounts ("+strings.Join(s.BatchGroups, " or ")+"), as the role allows "+operation, func(text string) bool {
-			id, err := az.ParseID(text)
+			id, err := azure.ParseScope(text)
 			return err == nil && like(s.BatchGroups, id.ResourceGroup)
 		})
 	}

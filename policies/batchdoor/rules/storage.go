@@ -30,10 +30,10 @@ func storage(s *settings) []policypack.Rule {
 				return
 			}
 			if !role.Allows(azure.WriteBlobs, true) {
-				c.NotApplicable("role %q does not write blobs", role.Name)
+				c.NotApplicable("role %q does not write blobs", role[0].Name)
 				return
 			}
-			expected := fmt.Sprintf("the control plane (%s) or a batch account: role %q writes blobs", strings.Join(s.ControlPlane, " or "), role.Name)
+			expected := fmt.Sprintf("the control plane (%s) or a batch account: role %q writes blobs", strings.Join(s.ControlPlane, " or "), role[0].Name)
 			principal, id := azure.Principal(st, c.Resource)
 			switch {
 			case principal == nil && id == propvalue.ShownUnknown:

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
@@ -22,7 +23,7 @@ func resource(t *testing.T, name, typ string, inputs map[string]any, from map[st
 
 func TestRightsOfBuiltInRoles(t *testing.T) {
 	t.Parallel()
-	role := func(guid string) rights.Role {
+	role := func(guid string) rights.Roles {
 		r, err := RoleOf(policypack.NewStack(nil), resource(t, "a", RoleAssignment, map[string]any{"roleDefinitionId": "/x/" + guid}, nil))
 		require.NoError(t, err)
 		return r
@@ -78,11 +79,20 @@ func TestScopes(t *testing.T) {
 		group: Holds, group + "/": Holds, group + "x": Elsewhere,
 		group + "/providers/Microsoft.CognitiveServices/accounts/AI": Holds, group + "/providers/Microsoft.CognitiveServices/accounts/other": Elsewhere,
 		group + "/providers/Microsoft.CognitiveServices/accounts/ai/deployments/d": Holds, group + "/providers/Microsoft.Storage/storageAccounts/ai": Elsewhere,
-		"nonsense": Unclear, sig.UnknownStringValue: Unclear,
+		group + "/providers/Microsoft.CognitiveServices/accounts/../accounts/ai": Holds, strings.ReplaceAll(group, "-", "%2D"): Holds, "nonsense": Holds,
 	} {
-		grant := resource(t, "grant", RoleAssignment, map[string]any{"scope": scope}, nil)
-		assert.Equal(t, want, Covers(policypack.NewStack([]*policypack.Resource{account, grant}), grant, account), scope)
+		// Azure takes a scope with and without its slashes.
+		for _, text := range []string{scope, strings.TrimPrefix(scope, "/"), scope + "/"} {
+			grant := resource(t, "grant", RoleAssignment, map[string]any{"scope": text}, nil)
+			s := policypack.NewStack([]*policypack.Resource{account, grant})
+			assert.Equal(t, want, Covers(s, grant, account), text)
+			if want == Holds {
+				assert.Contains(t, Near(s, grant, Account), account, text)
+			}
+		}
 	}
+	unknown := resource(t, "unknown", RoleAssignment, map[string]any{"scope": sig.UnknownStringValue}, nil)
+	assert.Equal(t, Unclear, Covers(policypack.NewStack([]*policypack.Resource{account, unknown}), unknown, account))
 	grant := resource(t, "grant", RoleAssignment, map[string]any{"scope": sig.UnknownStringValue}, map[string][]string{"scope": {"account"}})
 	assert.Equal(t, Holds, Covers(policypack.NewStack([]*policypack.Resource{account, grant}), grant, account), "made from the account")
 }

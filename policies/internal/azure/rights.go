@@ -2,6 +2,8 @@ package azure
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"strings"
 
 	"onedoor/internal/az"
@@ -32,62 +34,65 @@ var harmless = []az.Role{
 	az.BusSender, az.BusReceiver, az.BusOwner, az.SecretsUser, az.CertificatesOfficer, az.SecretsOfficer,
 }
 
-// RoleOf is the role of an assignment: a built-in one, or one that the stack
-// defines. It fails for any other, of which nothing can be said.
-func RoleOf(s *policypack.Stack, assignment *policypack.Resource) (rights.Role, error) {
+// RoleOf are the permissions of an assignment's role, one or more: a built-in role,
+// or one that the stack defines. It fails for any other, of which nothing can be said.
+func RoleOf(s *policypack.Stack, assignment *policypack.Resource) (rights.Roles, error) {
 	id := assignment.Get("roleDefinitionId")
 	text, state := id.Text()
-	guid := strings.ToLower(text[strings.LastIndex(text, "/")+1:])
+	guid := strings.ToLower(path.Base(text))
 	defined := s.By("guid", RoleDefinition, func(definition *policypack.Resource) string {
 		own, _ := definition.Get("roleDefinitionId").Text()
-		return strings.ToLower(own[strings.LastIndex(own, "/")+1:])
+		return strings.ToLower(path.Base(own))
 	})
-	if found := defined[guid]; state == propvalue.Known && guid != "" && len(found) > 0 {
+	if found := defined[guid]; state == propvalue.Known && text != "" && len(found) > 0 {
 		return Defined(found[0])
 	}
 	if state != propvalue.Known {
 		if behind := s.Behind(assignment, "roleDefinitionId", RoleDefinition); len(behind) == 1 {
 			return Defined(behind[0])
 		}
-		return rights.Role{}, fmt.Errorf("roleDefinitionId is %s", id.Shown())
+		return nil, fmt.Errorf("roleDefinitionId is %s", id.Shown())
 	}
 	for _, known := range []map[string]rights.Role{rights.BuiltIn, ofStorage} {
 		if role, ok := known[guid]; ok {
-			return role, nil
+			return rights.Roles{role}, nil
 		}
 	}
 	for _, role := range harmless {
 		if role.GUID == guid {
-			return rights.Role{Name: role.Name}, nil
+			return rights.Roles{{Name: role.Name}}, nil
 		}
 	}
-	return rights.Role{}, fmt.Errorf("role %s is neither defined in the stack nor one whose rights are known here", id.Shown())
+	return nil, fmt.Errorf("role %s is neither defined in the stack nor one whose rights are known here", id.Shown())
 }
 
-// Defined is the role that a RoleDefinition of the stack makes.
-func Defined(definition *policypack.Resource) (rights.Role, error) {
+// Defined are the permissions of the role that a RoleDefinition of the stack makes, and
+// before them an empty one, so that a role without any has a name.
+func Defined(definition *policypack.Resource) (rights.Roles, error) {
 	name := definition.Get("roleName").Shown()
-	role := rights.Role{Name: name}
+	roles := rights.Roles{{Name: name}}
 	permissions, state := definition.Get("permissions").Items()
 	if state != propvalue.Known && state != propvalue.Absent {
-		return rights.Role{}, fmt.Errorf("permissions of role %q are %s", name, state)
+		return nil, fmt.Errorf("permissions of role %q are %s", name, state)
 	}
 	for _, p := range permissions {
+		role := rights.Role{Name: name}
 		for key, to := range map[string]*[]string{"actions": &role.Actions, "notActions": &role.NotActions, "dataActions": &role.DataActions, "notDataActions": &role.NotDataActions} {
 			actions, state := p.At(key).Items()
 			if state != propvalue.Known && state != propvalue.Absent {
-				return rights.Role{}, fmt.Errorf("%s of role %q are %s", key, name, state)
+				return nil, fmt.Errorf("%s of role %q are %s", key, name, state)
 			}
 			for _, a := range actions {
 				text, state := a.Text()
 				if state != propvalue.Known {
-					return rights.Role{}, fmt.Errorf("an entry of %s of role %q is %s", key, name, state)
+					return nil, fmt.Errorf("an entry of %s of role %q is %s", key, name, state)
 				}
 				*to = append(*to, text)
 			}
 		}
+		roles = append(roles, role)
 	}
-	return role, nil
+	return roles, nil
 }
 
 // Reach is whether an assignment holds at a resource.
@@ -100,17 +105,36 @@ const (
 	Unclear         // the scope is not known yet
 )
 
+// aboveGroups are the scopes that hold every resource.
+var aboveGroups = regexp.MustCompile(`(?i)^/(subscriptions/[^/]+|providers/microsoft\.management/managementgroups/[^/]+)?$`)
+
+// ParseScope takes a scope apart: Azure takes one with and without slashes at its ends.
+// The id of a scope above all groups is empty. It fails for a text in which Azure may
+// find another scope than is read here, as one with %2D or .. in it.
+// https://www.pulumi.com/registry/packages/azure-native/api-docs/authorization/roleassignment/
+func ParseScope(text string) (az.ID, error) {
+	scope := "/" + strings.Trim(text, "/")
+	if path.Clean(scope) != scope || strings.ContainsAny(scope, `%?#\ `) {
+		return az.ID{}, fmt.Errorf("scope %q: want a plain path, as /subscriptions/<id>/resourceGroups/<name>; write it out", text)
+	}
+	if aboveGroups.MatchString(scope) {
+		return az.ID{}, nil
+	}
+	return az.ParseID(scope)
+}
+
 // Near are the resources of a type at which the assignment may hold: those of
 // the group that its scope names, or all.
 func Near(s *policypack.Stack, assignment *policypack.Resource, typ string) []*policypack.Resource {
 	text, state := assignment.Get("scope").Text()
-	if id, err := az.ParseID(strings.TrimRight(text, "/")); state == propvalue.Known && err == nil {
+	if id, err := ParseScope(text); state == propvalue.Known && err == nil && id.ResourceGroup != "" {
 		return InGroup(s, typ, id.ResourceGroup)
 	}
 	return s.Of(typ)
 }
 
-// Covers tells whether the assignment's scope is at or above r.
+// Covers tells whether the assignment's scope is at or above r. One that cannot be read
+// is taken for the widest.
 func Covers(s *policypack.Stack, assignment, r *policypack.Resource) Reach {
 	text, state := assignment.Get("scope").Text()
 	if state != propvalue.Known {
@@ -123,17 +147,9 @@ func Covers(s *policypack.Stack, assignment, r *policypack.Resource) Reach {
 			return Unclear
 		}
 	}
-	scope := strings.ToLower(strings.TrimRight(text, "/"))
-	parts := strings.Split(scope, "/")
-	switch {
-	case scope == "", strings.HasPrefix(scope, "/providers/microsoft.management/"):
+	parsed, err := ParseScope(text)
+	if err != nil || parsed.ResourceGroup == "" {
 		return Holds
-	case len(parts) == 3 && parts[1] == "subscriptions":
-		return Holds
-	}
-	parsed, err := az.ParseID(strings.TrimRight(text, "/"))
-	if err != nil {
-		return Unclear
 	}
 	if group, known := GroupOf(r).Text(); known != propvalue.Known || !strings.EqualFold(parsed.ResourceGroup, group) {
 		if known != propvalue.Known {
@@ -141,7 +157,7 @@ func Covers(s *policypack.Stack, assignment, r *policypack.Resource) Reach {
 		}
 		return Elsewhere
 	}
-	if parsed.Type == "" || idOf(text, r) {
+	if parsed.Type == "" || idOf(parsed.String(), r) {
 		return Holds
 	}
 	// A container lies below its account, and so may the scope.

@@ -3,6 +3,7 @@ package kube
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"onedoor/internal/policypack"
 	"onedoor/internal/propvalue"
@@ -22,23 +23,36 @@ var specs = map[string][][]string{
 	RayCluster:                    {{"spec", "headGroupSpec", "template", "spec"}, {"spec", "workerGroupSpecs", "*", "template", "spec"}},
 	RayService:                    {{"spec", "rayClusterConfig", "headGroupSpec", "template", "spec"}, {"spec", "rayClusterConfig", "workerGroupSpecs", "*", "template", "spec"}},
 	RayJob:                        {{"spec", "rayClusterSpec", "headGroupSpec", "template", "spec"}, {"spec", "rayClusterSpec", "workerGroupSpecs", "*", "template", "spec"}},
+
+	"kubernetes:core:ReplicationController": {{"spec", "template", "spec"}},
 }
 
 // Workloads are the types that make pods, sorted.
 func Workloads() []string { return slices.Sorted(maps.Keys(specs)) }
 
+// Patches are the types that change objects which are there already: those of the
+// types that make pods, and others.
+const Patches = "kubernetes:*" + patch
+
+// patch ends the type of what changes an object.
+const patch = "Patch"
+
 // Pods are the specs of the pods that the object makes, as far as they are known:
-// what is not known stands for the pods in it.
+// what is not known stands for the pods in it. Of a patch they are what it changes.
 func Pods(r *policypack.Resource) []propvalue.Value {
 	var out []propvalue.Value
-	for _, path := range specs[r.Type] {
-		out = append(out, along(r.Get(), path)...)
+	typ, patches := strings.CutSuffix(r.Type, patch)
+	for _, path := range specs[typ] {
+		out = append(out, Along(r.Get(), path)...)
+	}
+	if patches {
+		out = slices.DeleteFunc(out, func(pod propvalue.Value) bool { return pod.State() == propvalue.Absent })
 	}
 	return out
 }
 
-// along follows a path.
-func along(v propvalue.Value, path []string) []propvalue.Value {
+// Along follows a path of properties; "*" stands for every item of a list.
+func Along(v propvalue.Value, path []string) []propvalue.Value {
 	for i, key := range path {
 		if key != "*" {
 			v = v.At(key)
@@ -50,7 +64,7 @@ func along(v propvalue.Value, path []string) []propvalue.Value {
 		}
 		var out []propvalue.Value
 		for _, item := range items {
-			out = append(out, along(item, path[i+1:])...)
+			out = append(out, Along(item, path[i+1:])...)
 		}
 		return out
 	}

@@ -27,14 +27,19 @@ type settings struct {
 	Models        []string `json:"models"`        // approved models, as name or name@version
 	Registries    []string `json:"registries"`    // approved registries, or their repositories, of images
 	Charts        []string `json:"charts"`        // approved Helm charts, as name@version
-	Issuers       []string `json:"issuers"`       // approved issuers of federated credentials
+	Issuers       []string `json:"issuers"`       // approved issuers of federated credentials beside the stack's own clusters, written out
 	RetentionDays int      `json:"retentionDays"` // longest life of prompts and results
 	KeptPrefixes  []string `json:"keptPrefixes"`  // blob prefixes that hold neither prompts nor results
 	PromptAPIs    []string `json:"promptApis"`    // ids of APIs whose tenants agreed to the logging of prompts
 	Patches       []string `json:"patches"`       // paths that patches may change
 	GPUDigests    bool     `json:"gpuDigests"`    // images that use GPUs are named by their digest; without it a version will do
 	DNSByPolicy   bool     `json:"dnsByPolicy"`   // Azure Policy registers private endpoints, not the stack
+
+	Subjects map[string][]string `json:"subjects"` // by identity: the only subjects that may act as it, written out; defaults that are not named stay
 }
+
+// controlPlane is the control plane's service account.
+const controlPlane = "system:serviceaccount:onedoor-batch:control-plane"
 
 func defaults() *settings {
 	return &settings{
@@ -42,13 +47,16 @@ func defaults() *settings {
 		Models:        []string{"gpt-4.1*", "gpt-4o*", "gpt-5*", "o3*", "o4*", "text-embedding-3*"},
 		Registries:    []string{"cr*.azurecr.io/*", "mcr.microsoft.com/*"},
 		Charts:        []string{"kuberay-operator@1.6.1"},
-		Issuers:       []string{"https://*.oic.prod-aks.azure.com/*"},
 		RetentionDays: 30,
 		KeptPrefixes:  []string{"evidence/*", "weights/*"},
 		Patches: []string{
 			"properties.workloadAutoScalerProfile.keda.enabled",
 			"properties.minCount", "properties.maxCount", "properties.orchestratorVersion", "properties.nodeLabels.*", "properties.tags.*", // of the cluster's first pool
 			"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.annotations.pulumi.com/*", "spec.template.metadata.annotations.*", // of a Kubernetes object: a restart
+		},
+		Subjects: map[string][]string{
+			"id-*-control-plane": {controlPlane}, "id-*-control-plane-*": {controlPlane},
+			"id-*-gateway": {}, "id-*-gateway-*": {}, // it stands outside of clusters
 		},
 		GPUDigests: true,
 		PromptAPIs: []string{"openai-logged"}, // which answers only tenants that agreed
@@ -68,6 +76,7 @@ func (s *settings) rule() policypack.Rule {
 		Schema: map[string]any{
 			"exposure": map[string]any{"type": "string", "enum": []any{private, public}},
 			"models":   list, "registries": list, "charts": list, "issuers": list, "keptPrefixes": list, "promptApis": list, "patches": list,
+			"subjects":      map[string]any{"type": "object", "additionalProperties": list},
 			"retentionDays": map[string]any{"type": "integer", "minimum": 1, "maximum": 730},
 			"dnsByPolicy":   map[string]any{"type": "boolean"},
 			"gpuDigests":    map[string]any{"type": "boolean"},
@@ -86,6 +95,11 @@ func (s *settings) decode(raw []byte) error {
 	var wrong []error
 	if fresh.Exposure != private && fresh.Exposure != public {
 		wrong = append(wrong, fmt.Errorf("exposure: got %q, want %s or %s", fresh.Exposure, private, public))
+	}
+	for _, issuer := range fresh.Issuers {
+		if strings.Contains(issuer, "*") || !strings.HasPrefix(issuer, "https://") {
+			wrong = append(wrong, fmt.Errorf("issuers: got %q, want an address written out, as https://<region>.oic.prod-aks.azure.com/<tenant>/<cluster>/: what a pattern leaves open, clusters of others have too", issuer))
+		}
 	}
 	if fresh.RetentionDays < 1 || fresh.RetentionDays > 730 {
 		wrong = append(wrong, fmt.Errorf("retentionDays: got %d, want 1..730", fresh.RetentionDays))
