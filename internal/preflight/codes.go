@@ -29,10 +29,10 @@ const (
 // Codes are all of them, each with its page.
 var Codes = pages([]finding.Code{
 	{
-		ID: SubscriptionUsable, Severity: finding.Error, Title: "The subscription takes writes and belongs to the tenant of the plan",
+		ID: SubscriptionUsable, Severity: finding.Error, Title: "The subscription takes writes and belongs to the Entra directory of the plan",
 		Reads:  "The subscription. Role Reader.",
-		Why:    "A subscription that is disabled, past due or of another tenant refuses every write, and vaults of another tenant cannot be opened.",
-		Remedy: "enable the subscription, or correct subscription and tenant in the stack's configuration",
+		Why:    "A subscription that is disabled, past due or of another directory refuses every write, and vaults of another directory cannot be opened.",
+		Remedy: "enable the subscription, or correct base.subscriptionId and base.tenantId",
 		Source: "https://learn.microsoft.com/azure/cost-management-billing/manage/subscription-states",
 	},
 	{
@@ -109,7 +109,7 @@ var Codes = pages([]finding.Code{
 		ID: DeletedVault, Severity: finding.Error, Title: "No deleted vault keeps a name of the plan",
 		Reads:  "The deleted vaults of the subscription. Role Reader at the subscription.",
 		Why:    "A deleted vault keeps its name for up to 90 days, and with purge protection nobody can free it earlier.",
-		Remedy: "recover it with az keyvault recover, purge it where that is allowed, or raise base.generation to take new names",
+		Remedy: "recover it with az keyvault recover, or raise base.generation to take new names; the stack's own vaults always have purge protection",
 		Source: "https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview",
 	},
 	{
@@ -123,7 +123,7 @@ var Codes = pages([]finding.Code{
 		ID: OverlapsPeer, Severity: finding.Error, Title: "The network shares no addresses with those that it is peered with",
 		Reads:  "The networks that the plan peers with, also in other subscriptions. Role Reader at each.",
 		Why:    "Azure refuses to peer networks whose addresses overlap.",
-		Remedy: "choose another network.cidr; a network that exists can only be replaced",
+		Remedy: "choose another network.addressSpace; a network that exists can only be replaced",
 		Source: "https://learn.microsoft.com/azure/virtual-network/virtual-network-peering-overview",
 	},
 	{
@@ -137,21 +137,21 @@ var Codes = pages([]finding.Code{
 		ID: OverlapsSpoke, Severity: finding.Warning, Title: "The network shares no addresses with other networks of a hub",
 		Reads:  "The peerings of the networks that the plan peers with. Role Reader at each.",
 		Why:    "Networks that meet in a hub are not peered with one another, so Azure refuses nothing; the hub's firewall and gateway then route to one of the two.",
-		Remedy: "choose another network.cidr, or make sure that the hub never routes between the two",
+		Remedy: "choose another network.addressSpace, or make sure that the hub never routes between the two",
 		Source: "https://learn.microsoft.com/azure/architecture/networking/architecture/hub-spoke",
 	},
 	{
 		ID: RightToWrite, Severity: finding.Error, Title: "The caller may write every type of the plan at the subscription",
 		Reads:  "The caller's permissions at the subscription. Everybody may read their own.",
 		Why:    "A right that is missing ends an update with AuthorizationFailed where it stands.",
-		Remedy: "give the caller Contributor at the subscription, or a custom role with the operations that are named",
+		Remedy: "give the caller Contributor at the subscription, and User Access Administrator for what begins with Microsoft.Authorization, or a custom role with the operations that are named",
 		Source: "https://learn.microsoft.com/azure/role-based-access-control/role-definitions",
 	},
 	{
 		ID: RightToAssign, Severity: finding.Error, Title: "The caller may assign roles, and define them",
 		Reads:  "The same as for " + RightToWrite + ".",
-		Why:    "Contributor does not include it, and without it nothing of the platform may call anything.",
-		Remedy: "give the caller Role Based Access Control Administrator or User Access Administrator at the subscription, for the time of the update",
+		Why:    "Contributor does not include it, and without it nothing of the platform may call anything. Two of its roles are its own: one of the gateway, one of the control plane.",
+		Remedy: "give the caller User Access Administrator at the subscription, for the time of the update; Role Based Access Control Administrator assigns roles and defines none",
 		Source: "https://learn.microsoft.com/azure/role-based-access-control/role-assignments-steps",
 	},
 	{
@@ -165,7 +165,7 @@ var Codes = pages([]finding.Code{
 		ID: TokenForAudience, Severity: finding.Error, Title: "The directory knows every audience that tokens are asked for",
 		Reads:  "A token for each audience, which is thrown away: models, storage, queues, vaults, the API server, and those of the platform's own doors.",
 		Why:    "An audience that the directory does not know makes every caller of that door fail with AADSTS500011, whatever its rights.",
-		Remedy: "register the application of the audience, with its identifier URI, and grant it in the tenant",
+		Remedy: "register the application of the audience, with its identifier URI, and create its service principal in the directory",
 		Source: "https://learn.microsoft.com/entra/identity-platform/reference-error-codes",
 	},
 })
