@@ -33,7 +33,7 @@ func printed(t *testing.T, kind shown.Kind) [][]string {
 }
 
 // The calls over a base work as documents print them: over the branch main, from which a
-// tag differs, and over a directory whose cluster the change replaces. Bases of other
+// tag differs, and over a directory with a tenant who is gone. Bases of other
 // code are for TestAHarmlessChangePasses and its neighbour.
 func TestComparisonsWorkAsPrinted(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestComparisonsWorkAsPrinted(t *testing.T) {
 	require.NoError(t, os.CopyFS(dir, os.DirFS(project(t))))
 	commit(t, dir)
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "..", "as-it-was"), os.DirFS(dir)))
-	edit(t, filepath.Join(dir, "..", "as-it-was", "Pulumi.prod.yaml"), "    podCidr: 10.240.0.0/15", "    podCidr: 10.250.0.0/15")
+	edit(t, filepath.Join(dir, "..", "as-it-was", "Pulumi.prod.yaml"), "  onedoor:tenants:\n", "  onedoor:tenants:\n    gone: {owner: gone@example.com, plan: starter, residency: regional}\n")
 	for _, stack := range []string{"dev", "prod"} {
 		edit(t, filepath.Join(dir, "Pulumi."+stack+".yaml"), "costCentre: cc-1234", "costCentre: cc-5678")
 	}
@@ -56,8 +56,8 @@ func TestComparisonsWorkAsPrinted(t *testing.T) {
 		}
 		code, stdout, stderr := compared(t, selfBuild, dir, words[1:]...)
 		assert.Equal(t, exitOK, code, "%v\n%s", words, stderr)
-		assert.Contains(t, stdout, "costCentre", words)
-		assert.Equal(t, slices.Contains(words, "--accept-loss"), strings.Contains(stdout, "podCidr"), words)
+		assert.Contains(t, stdout, "cc-5678", words)
+		assert.Equal(t, slices.Contains(words, "--accept-loss"), strings.Contains(stdout, "the tenant's keys"), words)
 	}
 }
 
