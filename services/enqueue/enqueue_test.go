@@ -189,15 +189,19 @@ func TestAControlPlaneThatIsBusyIsAskedAgain(t *testing.T) {
 	}
 }
 
+// largeFile is a folder with a file that is too large for the control plane itself.
+func largeFile(t *testing.T) string {
+	t.Helper()
+	dir := folder(t, map[string]string{"a.pdf": ""})
+	require.NoError(t, os.Truncate(filepath.Join(dir, "a.pdf"), maxBody+1))
+	return dir
+}
+
 // What is too large for the control plane itself goes into storage, which it signs a
 // URL for.
 func TestALargeFileIsPutIntoStorage(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.pdf": ""})
-	file, err := os.OpenFile(filepath.Join(dir, "a.pdf"), os.O_WRONLY, 0)
-	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxBody+1))
-	require.NoError(t, file.Close())
+	dir := largeFile(t)
 	in := &intake{answer: func(n int, w http.ResponseWriter, r *http.Request) bool {
 		if n == 1 {
 			_, _ = io.WriteString(w, `{"status":"awaiting_upload","upload_url":"https://storage/payloads/x?sig=1"}`)
@@ -222,11 +226,7 @@ func TestALargeFileIsPutIntoStorage(t *testing.T) {
 // first would end as a dead letter.
 func TestALargeFileIsPutIntoStorageOnce(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.pdf": ""})
-	file, err := os.OpenFile(filepath.Join(dir, "a.pdf"), os.O_WRONLY, 0)
-	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxBody+1))
-	require.NoError(t, file.Close())
+	dir := largeFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		in := &intake{answer: func(n int, w http.ResponseWriter, r *http.Request) bool {
 			switch {
